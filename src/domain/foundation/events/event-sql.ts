@@ -25,6 +25,11 @@ export const eventParamTypes = {
   eventAt: 'timestamptz',
 } as const
 
+const eventDetailsCte = (address: SQL, device: SQL): SQL => sql`detailed as (
+    insert into ${eventDetails} (event_id, address, device)
+    select id, ${address}, ${device} from recorded
+     where ${address} is not null or ${device} is not null)`
+
 /**
  * Two CTEs that write the events of `eventParams` once for each row of `source`, a CTE of the caller's statement:
  * `with changed as (…), ${eventCtes(p, sql`changed`)} select …`.
@@ -37,51 +42,47 @@ export const eventCtes = (p: Placeholders<keyof typeof eventParamTypes>, source:
       from ${source} cross join jsonb_to_recordset(${p.events}::jsonb) as event (
            type text, account uuid, actor_type text, actor_id text, actor_name text, session_id uuid, data jsonb)
     returning id),
-  detailed as (
-    insert into ${eventDetails} (event_id, address, device)
-    select id, ${p.eventAddress}, ${p.eventDevice} from recorded
-     where ${p.eventAddress} is not null or ${p.eventDevice} is not null)`
+  ${eventDetailsCte(p.eventAddress, p.eventDevice)}`
 
-/** The parameter of `eventOfEach`; `eventOrigin` makes its value. It is JSON: who acts, in which request, from where. */
-export const eventOriginTypes = { eventOrigin: 'text' } as const
+/** The parameters of `eventOfEach`: who acts, in which request, from where. `eventOrigin` makes their values. */
+export const eventOriginTypes = {
+  originType: 'text?',
+  originId: 'text?',
+  originName: 'text?',
+  originRequestId: 'text?',
+  originAddress: 'text?',
+  originDevice: 'text?',
+} as const
+export type EventOriginParam = keyof typeof eventOriginTypes
 
 /**
- * Two CTEs that write an event for each of `rows`, a part of a query that begins at `from`. `values` are the account's uuid,
- * the session's id and the data of a row.
+ * Two CTEs that write an event for each of `rows`, a part of a query that begins behind `from`. `values` are the account's uuid,
+ * the session's id and the data of a row. Without an actor of the request it is the account itself.
  */
 export const eventOfEach = (
-  p: Placeholders<'eventOrigin' | 'now'>,
+  p: Placeholders<EventOriginParam | 'now'>,
   type: EventType | SQL,
   { account, session, data }: { account: SQL; session: SQL; data: SQL },
   rows: SQL,
 ): SQL => sql`
-  origin as (
-    select * from jsonb_to_record(${p.eventOrigin}::jsonb) as origin (
-           actor_type text, actor_id text, actor_name text, request_id text, address text, device text)),
   recorded as (
     insert into ${events} (type, outcome, created_at, account, actor_type, actor_id, actor_name, session_id, request_id, data)
-    select ${typeof type === 'string' ? sql.raw(`'${type}'`) : type}, 'success', ${p.now}, ${account}, coalesce(origin.actor_type, 'account'),
-           case when origin.actor_type is null then ${account}::text else origin.actor_id end, origin.actor_name,
-           ${session}, origin.request_id, ${data}
-      from origin cross join ${rows}
+    select ${typeof type === 'string' ? sql.raw(`'${type}'`) : type}, 'success', ${p.now}, ${account}, coalesce(${p.originType}, 'account'),
+           case when ${p.originType} is null then ${account}::text else ${p.originId} end, ${p.originName},
+           ${session}, ${p.originRequestId}, ${data}
+      from ${rows}
     returning id),
-  detailed as (
-    insert into ${eventDetails} (event_id, address, device)
-    select recorded.id, origin.address, origin.device from recorded cross join origin
-     where origin.address is not null or origin.device is not null)`
+  ${eventDetailsCte(p.originAddress, p.originDevice)}`
 
-/** The value of the parameter of `eventOriginTypes`. Without an actor of the request it is the account itself. */
 export function eventOrigin(): ValuesOf<typeof eventOriginTypes> {
   const { actor, requestId, address, deviceName } = currentRequest() ?? {}
   return {
-    eventOrigin: JSON.stringify({
-      actor_type: actor?.type,
-      actor_id: actor?.id,
-      actor_name: actor?.name,
-      request_id: requestId,
-      address,
-      device: deviceName,
-    }),
+    originType: actor?.type ?? null,
+    originId: actor?.id ?? null,
+    originName: actor?.name ?? null,
+    originRequestId: requestId ?? null,
+    originAddress: address ?? null,
+    originDevice: deviceName ?? null,
   }
 }
 

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { accounts, sessions } from '../../../platform/postgres/schema.ts'
 import { defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
 import type { SessionEnd } from '../../foundation/events/event-data-schema.ts'
-import { eventOfEach, eventOriginTypes } from '../../foundation/events/event-sql.ts'
+import { type EventOriginParam, eventOfEach, eventOriginTypes } from '../../foundation/events/event-sql.ts'
 import { mayQueueLogouts } from '../../messages/outbox/queue-sql.ts'
 
 /** `expires_at` is never after `ends_at`. */
@@ -50,13 +50,11 @@ export const endUnrecorded = (p: Placeholders<'now'>, where: SQL, source?: SQL, 
  * application of a session: only one that gives way to newer ones goes without a word, which its `ends_at` says.
  */
 export const endSessions = (
-  p: Placeholders<'eventOrigin' | 'now'>,
+  p: Placeholders<EventOriginParam | 'now'>,
   cause: SessionEnd,
   where: SQL,
   source?: SQL,
-): SQL => sql`
-  ended_sessions as (
-    ${endUnrecorded(p, where, source, cause !== 'too_many')}
+): SQL => sql`ended_sessions as (${endUnrecorded(p, where, source, cause !== 'too_many')}
     returning ${sessions}.id, ${sessions}.account_id, ${sessions}.expires_at),
   ${eventOfEach(
     p,
@@ -106,7 +104,7 @@ export const openSessionBelow = (
     | 'name'
     | 'kind'
     | 'endsWithBrowser'
-    | 'eventOrigin'
+    | EventOriginParam
   >,
   found: SQL,
 ): SQL => sql`
