@@ -68,7 +68,6 @@ const changedTwice: { table: string; statements: string[]; because: string }[] =
     table: 'messages',
     because: 'it replaces messages that waited before, and adds new ones, which the statement does not see',
     statements: [
-      'account_codes.put',
       'contacts.request_of_email',
       'contacts.request_of_phone',
       'outbox.add_code',

@@ -392,7 +392,9 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
     )
     const listed = Object.entries(ways).map(([name, { by = name, cause }]) => [by, cause])
     const silent = Object.keys(unrecorded).map((name) => [name, null])
-    expect(causes).toEqual(Object.fromEntries([...listed, ...silent, ['administrators.remove', 'role']]))
+    expect(causes).toEqual(
+      Object.fromEntries([...listed, ...silent, ['administrators.end_sessions', 'role']]),
+    )
     expect([...new Set(Object.values(causes))].filter((cause) => cause !== null).sort()).toEqual(
       [...sessionEnds].sort(),
     )

@@ -83,22 +83,25 @@ const put = defineStatement({
 
 const remove = defineStatement({
   name: 'administrators.remove',
-  params: { uuid: 'uuid', now: 'timestamptz', ...eventOriginTypes },
+  params: { uuid: 'uuid' },
   row: { role: 'text' },
   sql: (p) => sql`
-  with removed as (
-    ${deleteAdministrators(
-      sql`${accounts}`,
-      sql`${accounts}.id = account_id and ${accounts}.uuid = ${p.uuid}`,
-    )}
-    returning account_id, ${administrators}.role),
-  ${endSessions(
+  ${deleteAdministrators(sql`${accounts}`, sql`${accounts}.id = account_id and ${accounts}.uuid = ${p.uuid}`)}
+  returning ${administrators}.role`,
+})
+
+/** Those of the page of administration alone. */
+const endAdministratorSessions = defineStatement({
+  name: 'administrators.end_sessions',
+  params: { uuid: 'uuid', now: 'timestamptz', ...eventOriginTypes },
+  sql: (p) => sql`
+  with ${endSessions(
     p,
     'role',
-    sql`${sessions}.account_id = removed.account_id and page.session_id = ${sessions}.id`,
-    sql`removed, ${administratorSessions} page`,
+    sql`${sessions}.account_id = ${accounts}.id and ${accounts}.uuid = ${p.uuid} and page.session_id = ${sessions}.id`,
+    sql`${accounts}, ${administratorSessions} page`,
   )}
-  select role from removed`,
+  select 1 from ended_sessions`,
 })
 
 export type Administrator = RowOf<typeof find>
@@ -136,7 +139,10 @@ export function createAdministratorStore(database: Database) {
      */
     remove: (uuid: string, now: Date): Promise<{ revokedTokens: number } | null> =>
       atOnce(async (transaction) => {
-        const row = await transaction.first(remove, { uuid, now, ...eventOrigin() })
+        const [row] = await Promise.all([
+          transaction.first(remove, { uuid }),
+          transaction.run(endAdministratorSessions, { uuid, now, ...eventOrigin() }),
+        ])
         if (row === null) return null
         const removed: NewEvent = { type: 'administrator.removed', account: uuid, data: { role: row.role } }
         const revoked = await endMeansOf(transaction, uuid, allowedFor(null), now)

@@ -6,7 +6,8 @@ import { forgetForeignPasswords } from '../../domain/accounts/core/changes-sql.t
 import { addImported, endWaitingFor, importedFields } from '../../domain/accounts/core/opening-sql.ts'
 import { addImportedUsernames, hashUsernames } from '../../domain/accounts/core/usernames-sql.ts'
 import { addImportedApps } from '../../domain/credentials/authenticators/factors-sql.ts'
-import { eventOfEach, eventOrigin, eventOriginTypes } from '../../domain/foundation/events/event-sql.ts'
+import type { NewEvent } from '../../domain/foundation/events/event.ts'
+import { recordEvents } from '../../domain/foundation/events/event-sql.ts'
 import { addImportedIdentities } from '../../domain/sign-in/identities/identity-sql.ts'
 import { addImportedPasskeys } from '../../domain/sign-in/passkeys/passkey-sql.ts'
 import type { Database, Executor } from '../../platform/postgres/database.ts'
@@ -124,17 +125,16 @@ const addPasskeys = defineStatement({
 
 const forget = defineStatement({
   name: 'imports.forget_hashes',
-  params: { unusedSince: 'timestamptz', limit: 'int', now: 'timestamptz', ...eventOriginTypes },
-  row: { count: 'int' },
-  sql: (p) => sql`
-  with forgotten as (${forgetForeignPasswords(p)}),
-  ${eventOfEach(
-    p,
-    'account.updated',
-    { account: sql`forgotten.uuid`, session: sql`null::uuid`, data: sql`'{"fields": ["password"]}'::jsonb` },
-    sql`forgotten`,
-  )}
-  select count(*)::int as count from forgotten`,
+  params: { unusedSince: 'timestamptz', limit: 'int', now: 'timestamptz' },
+  row: { uuid: 'uuid' },
+  sql: forgetForeignPasswords,
+})
+
+const passwordForgotten = (account: string): NewEvent => ({
+  type: 'account.updated',
+  account,
+  sessionId: null,
+  data: { fields: ['password'] },
 })
 
 /** The contacts of other claims end one by one: there are few where an import is the first thing that happens. */
@@ -216,10 +216,18 @@ export function createImportStore(database: Database) {
   return {
     findKnown: (lines: readonly (ImportedLine | null)[]) => find(database, lines),
     /** Takes the foreign passwords of up to `limit` accounts; returns of how many. */
-    async forgetHashes(unusedSince: Date, limit: number, now: Date): Promise<number> {
-      const params = { unusedSince, limit, now, ...eventOrigin() }
-      return (await retryConflicts(() => database.first(forget, params)))!.count
-    },
+    forgetHashes: (unusedSince: Date, limit: number, now: Date): Promise<number> =>
+      retryConflicts(() =>
+        database.transaction(async (transaction) => {
+          const forgotten = await transaction.all(forget, { unusedSince, limit, now })
+          await recordEvents(
+            transaction,
+            forgotten.map(({ uuid }) => passwordForgotten(uuid)),
+            now,
+          )
+          return forgotten.length
+        }),
+      ),
     /** All of them or none; false if somebody took one of their names meanwhile. */
     async add(lines: readonly MadeLine[], rpId: string | null, now: Date): Promise<boolean> {
       const once = () => database.transaction((transaction) => write(transaction, lines, rpId ?? '', now))

@@ -6,12 +6,7 @@ import { defineStatement } from '../../../platform/postgres/statement.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import { channelOfDestination } from '../../foundation/identifiers/identifier.ts'
-import {
-  noticeParams,
-  noticeParamTypes,
-  queueNotices,
-  supersedeAll,
-} from '../../messages/outbox/queue-sql.ts'
+import { addNotices, supersedeCodes } from '../../messages/outbox/queue-sql.ts'
 import type { NewAccountCode, OpenAccountCode, PreparedCode } from './account-code.ts'
 
 const put = defineStatement({
@@ -25,21 +20,17 @@ const put = defineStatement({
     expiresAt: 'timestamptz',
     removeFactors: 'boolean',
     now: 'timestamptz',
-    ...noticeParamTypes,
   },
-  row: { uuid: 'uuid' },
+  row: { replaced: 'uuid?' },
   sql: (p) => sql`
-  with account as (select id, uuid from ${accounts} where id = ${p.accountId}),
-  older as (select id from ${accountCodes} where account_id = ${p.accountId} and kind = ${p.kind}),
-  put as (
-    insert into ${accountCodes} (account_id, kind, id, hash, sent_to, created_at, expires_at, remove_factors)
-    select id, ${p.kind}, ${p.id}, ${p.hash}, ${p.sentTo}, ${p.now}, ${p.expiresAt}, ${p.removeFactors} from account
-    on conflict (account_id, kind) do update
-       set id = excluded.id, hash = excluded.hash, sent_to = excluded.sent_to, created_at = excluded.created_at,
-           expires_at = excluded.expires_at, remove_factors = excluded.remove_factors),
-  replaced as (${supersedeAll({ now: p.now, codeSubject: sql`(select id from older)` })}),
-  queued as (${queueNotices(p, sql`account`)})
-  select uuid from account`,
+  with older as (select id from ${accountCodes} where account_id = ${p.accountId} and kind = ${p.kind})
+  insert into ${accountCodes} (account_id, kind, id, hash, sent_to, created_at, expires_at, remove_factors)
+  select id, ${p.kind}, ${p.id}, ${p.hash}, ${p.sentTo}, ${p.now}, ${p.expiresAt}, ${p.removeFactors}
+    from ${accounts} where id = ${p.accountId}
+  on conflict (account_id, kind) do update
+     set id = excluded.id, hash = excluded.hash, sent_to = excluded.sent_to, created_at = excluded.created_at,
+         expires_at = excluded.expires_at, remove_factors = excluded.remove_factors
+  returning (select id from older) as replaced`,
 })
 
 /** Makes it the open one of its kind, queues its messages and records its event. It returns false if the account is gone. */
@@ -49,9 +40,14 @@ export async function putAccountCode(
   { code, messages }: Pick<PreparedCode, 'code' | 'messages'>,
   now: Date,
 ): Promise<boolean> {
-  const found = await transaction.first(put, { ...code, accountId, now, ...noticeParams(messages) })
-  if (found === null) return false
-  await recordEvents(transaction, [eventOf(uuid, code)], now)
+  const written = await transaction.first(put, { ...code, accountId, now })
+  if (written === null) return false
+  const { replaced } = written
+  await Promise.all([
+    replaced !== null && transaction.run(supersedeCodes, { codeSubject: replaced, now }),
+    addNotices(transaction, messages, now),
+    recordEvents(transaction, [eventOf(uuid, code)], now),
+  ])
   return true
 }
 

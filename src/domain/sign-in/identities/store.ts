@@ -8,7 +8,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { violates } from '../../../platform/postgres/failure.ts'
 import { accounts, identities } from '../../../platform/postgres/schema.ts'
-import { defineStatement, type Placeholders, type RowOf } from '../../../platform/postgres/statement.ts'
+import {
+  defineStatement,
+  type Placeholders,
+  type RowOf,
+  type Statement,
+} from '../../../platform/postgres/statement.ts'
 import type { Language } from '../../../texts/languages.ts'
 import { newCandidate, permitCtes, permitParamTypes } from '../../accounts/admission/permit-sql.ts'
 import type { Permit } from '../../accounts/admission/service.ts'
@@ -18,7 +23,6 @@ import {
   endOtherClaims,
   isSessionAlive,
   sessionLives,
-  updateLockedAccount,
   withHeldAccount,
 } from '../../accounts/core/account-sql.ts'
 import { addByProvider, isContested, takeRegistrationOver } from '../../accounts/core/opening-sql.ts'
@@ -34,7 +38,7 @@ import {
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
-import { addNotices, noticeParams, noticeParamTypes, queueNotices } from '../../messages/outbox/queue-sql.ts'
+import { addNotices } from '../../messages/outbox/queue-sql.ts'
 import type { ProvedIdentity } from './identity.ts'
 import { deleteIdentities } from './identity-sql.ts'
 
@@ -72,7 +76,6 @@ const linkParamTypes = {
   accountId: 'bigint',
   now: 'timestamptz',
   ...identityParamTypes,
-  ...noticeParamTypes,
 } as const
 
 const linkTo = (
@@ -80,14 +83,11 @@ const linkTo = (
   condition: SQL,
   addedBy = sql`null::uuid`,
 ) => sql`
-  with account as (select id from ${accounts} where id = ${p.accountId} and ${condition}),
-  linked as (
-    insert into ${identities} (account_id, provider, issuer, subject, email, created_at, added_by)
-    select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now}, ${addedBy} from account
-    on conflict (issuer, subject) do nothing
-    returning id),
-  notices as (${queueNotices(p, sql`linked`)})
-  select id from linked`
+  insert into ${identities} (account_id, provider, issuer, subject, email, created_at, added_by)
+  select id, ${p.provider}, ${p.issuer}, ${p.subject}, ${p.email}, ${p.now}, ${addedBy}
+    from ${accounts} where id = ${p.accountId} and ${condition}
+  on conflict (issuer, subject) do nothing
+  returning id`
 
 const link = defineStatement({
   name: 'identities.link',
@@ -224,6 +224,21 @@ export type LinkedIdentity = RowOf<typeof list>
 export type IdentityStore = ReturnType<typeof createIdentityStore>
 
 export function createIdentityStore(database: Database) {
+  /** One of the two statements, what it tells the owner, and its event. */
+  const linkWith = <Params extends { accountId: number; now: Date }>(
+    statement: Statement<Params, { id: number }>,
+    params: Params,
+    { event, notices }: { event: NewEvent; notices: NewMessage[] },
+  ): Promise<boolean> =>
+    withHeldAccount(database, params.accountId, async (transaction) => {
+      if ((await transaction.first(statement, params)) === null) return false
+      await Promise.all([
+        addNotices(transaction, notices, params.now),
+        recordEvents(transaction, [event], params.now),
+      ])
+      return true
+    })
+
   return {
     findAccount: ({ issuer, subject }: ProvedIdentity) => database.first(findAccount, { issuer, subject }),
     /**
@@ -231,24 +246,21 @@ export function createIdentityStore(database: Database) {
      * or if the account has `limit` identities. It is false, too, if the session has ended, or the password has changed
      * since the account was read.
      */
-    async link(
+    link: (
       { account: { id, uuid, passwordDigest }, sessionId }: AccountSession,
       identity: ProvedIdentity,
       limit: number,
       notices: NewMessage[],
       now: Date,
-    ): Promise<boolean> {
-      const params = {
-        accountId: id,
-        sessionId,
-        digestWhenChecked: passwordDigest,
-        limit,
-        now,
-        ...paramsOf(identity),
-        ...noticeParams(notices),
-      }
-      return (await updateLockedAccount(database, link, params, () => linked(uuid, identity))) !== null
-    },
+    ): Promise<boolean> =>
+      linkWith(
+        link,
+        {
+          ...{ accountId: id, sessionId, digestWhenChecked: passwordDigest, limit, now },
+          ...paramsOf(identity),
+        },
+        { event: linked(uuid, identity), notices },
+      ),
     /**
      * The same, based only on the provider's statement about the e-mail address. It is false also if the account has lost
      * the verified address, or has another identity of that issuer: then the address was given to somebody else.
@@ -256,8 +268,8 @@ export function createIdentityStore(database: Database) {
     async linkByEmail({ id, uuid }: Account, identity: ProvedIdentity, notices: NewMessage[], now: Date) {
       const key = identity.email?.address.key
       if (key === undefined) return false
-      const params = { accountId: id, key, now, ...paramsOf(identity), ...noticeParams(notices) }
-      return (await updateLockedAccount(database, linkByEmail, params, () => linked(uuid, identity))) !== null
+      const params = { accountId: id, key, now, ...paramsOf(identity) }
+      return linkWith(linkByEmail, params, { event: linked(uuid, identity), notices })
     },
     /**
      * A confirmed account without a password for the identity. If the e-mail address is `verified`, this is the
