@@ -9,6 +9,7 @@ import { makeDatabase, newStorage, runExecutable, startExecutable } from '../hel
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase, startPostgres } from '../helpers/servers.ts'
+import { reduced, soaking } from '../helpers/soak.ts'
 
 setDefaultTimeout(60_000)
 
@@ -55,7 +56,7 @@ describe('the configuration', () => {
 })
 
 describe('migrate', () => {
-  test('an embedded database is made up to date by serve, and one that is not there is refused', async () => {
+  test(`an embedded database that is not there is refused${reduced('', ', and one is made up to date by serve')}`, async () => {
     const directory = newDirectory('migrate')
     for (const args of [['migrate', '--plan'], ['migrate']]) {
       const { code, out, error } = await runExecutable(args, { directory })
@@ -71,8 +72,10 @@ describe('migrate', () => {
     const early = await runExecutable(['migrate'], { directory })
     expect([early.code, early.error]).toEqual([1, expect.stringContaining('is in use by another poterne')])
     unlock()
+    if (!soaking) return
     await makeDatabase({ directory })
-    expect((await runExecutable(['migrate'], { directory })).out).toBe('The database is up to date.\n')
+    for (const again of [['migrate'], ['migrate', '--plan']])
+      expect((await runExecutable(again, { directory })).out).toBe('The database is up to date.\n')
   })
 
   test('lists what waits, applies it, and then has nothing to do', async () => {

@@ -68,7 +68,10 @@ test(`the data moves to a server${reduced('', ' and back')}, and nobody is signe
     await embedded.kill('SIGTERM')
     const sealed = ['--passphrase-file', file('passphrase', 'a passphrase of some length\n')]
     const there = join(directory, 'there.backup')
-    await succeed(['backup', there, '--with-secret', ...sealed, ...embedded.configArgs])
+    const made = await runExecutable(['backup', '-', '--with-secret', ...sealed, ...embedded.configArgs], {
+      wrapper: ['sh', '-c', `exec "$0" "$@" > '${there}'`],
+    })
+    expect([made.code, made.error]).toEqual([0, expect.stringContaining('standard output: ')])
     const secret = readFileSync(join(embedded.storage.storage!.data_dir as string, 'secret'), 'utf8').trim()
     const { url } = await createDatabase({ migrated: false })
     const onServer = { server: { secret }, database: { url } }

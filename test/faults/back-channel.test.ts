@@ -172,18 +172,21 @@ describe('an application', () => {
       first.answerWith(() => new Response(packed, { headers: { 'content-encoding': 'gzip' } })),
   }
 
-  test.each(Object.entries(troubles))('that %s keeps nobody else waiting', async (_, begin) => {
-    begin()
-    second.answerStatus(200)
-    await using service = await startService({ shape: 'postgres', settings })
-    const before = first.received.length
-    await service.inside.database.run(insert, { count: 300, now: service.clock.now() })
-    await waitFor(() => first.received.length >= before + 8, { what: 'the first requests' })
-    const sids = await handedOver(service, 1)
-    const endedAt = performance.now()
-    await waitFor(() => sids.second.every((sid) => second.of(sid).length > 0), { what: 'the other one' })
-    expect(performance.now() - endedAt).toBeLessThan(1500)
-  })
+  test.each(Object.entries(troubles).slice(0, reduced(1, 3)))(
+    'that %s keeps nobody else waiting',
+    async (_, begin) => {
+      begin()
+      second.answerStatus(200)
+      await using service = await startService({ shape: 'postgres', settings })
+      const before = first.received.length
+      await service.inside.database.run(insert, { count: 300, now: service.clock.now() })
+      await waitFor(() => first.received.length >= before + 8, { what: 'the first requests' })
+      const sids = await handedOver(service, 1)
+      const endedAt = performance.now()
+      await waitFor(() => sids.second.every((sid) => second.of(sid).length > 0), { what: 'the other one' })
+      expect(performance.now() - endedAt).toBeLessThan(1500)
+    },
+  )
 
   longTest('that refuses gets one request at a time, and all that waits once it takes one', async () => {
     first.answerStatus(503)
