@@ -33,7 +33,9 @@ async function open(options: EmbeddedOptions = {}, storage?: string) {
       (sum, file) => sum + statSync(join(dataDir, 'postgres', 'base', file)).size,
       0,
     )
-  return { dataDir, database, age, everything, size, run: (text: string) => run(database, text) }
+  /** PostgreSQL counts what a session changed once a second, and now where that is asked. */
+  const count = () => run(database, 'select pg_stat_force_next_flush()')
+  return { dataDir, database, age, count, everything, size, run: (text: string) => run(database, text) }
 }
 
 describe('the embedded database', () => {
@@ -45,7 +47,7 @@ describe('the embedded database', () => {
       for (let turn = 0; turn < count; turn++) {
         await one.run(`insert into filled select i, repeat('x', 200) from generate_series(1, 10000) i`)
         await one.run('delete from filled')
-        await Bun.sleep(1000)
+        await one.count()
         await waitFor(async () => (await one.database.upkeep!.condition()).deadRows < 1000, {
           what: 'a vacuum',
           timeoutMs: 30_000,
@@ -84,8 +86,7 @@ describe('the embedded database', () => {
     const first = await open()
     await first.run('create table known as select generate_series(1, 1000) as number')
     await first.run('create table changed as select generate_series(1, 1000) as number')
-    // PostgreSQL counts what a session changed once a second.
-    await first.run('select pg_stat_force_next_flush()')
+    await first.count()
     await first.everything()
     await first.run('delete from changed where number <= 200')
     await first.database.close()
@@ -119,6 +120,8 @@ describe('the embedded database', () => {
     await one.run('create table kept (day int, number int, used_at timestamptz, text text)')
     await one.run('create index on kept (day)')
     await one.run('create index on kept (text)')
+    // A first look at a relation leaves maps of it, and statistics.
+    await one.everything()
     const empty = one.size()
     const most = { age: 0, logBytes: 0, workMs: 0 }
     for (let day = 0; day < days; day++) {
@@ -132,6 +135,7 @@ describe('the embedded database', () => {
       await one.run(`do $$ begin for i in 1..${transactions} loop begin
         update kept set number = number where false; perform pg_current_xact_id();
         exception when others then null; end; end loop; end $$`)
+      await one.count()
       await one.everything()
       const { transactionAge, logBytes, longestWorkMs } = await one.database.upkeep!.condition()
       most.age = Math.max(most.age, transactionAge)
@@ -146,7 +150,8 @@ describe('the embedded database', () => {
     const fresh = one.size() - before
     if (soaking)
       process.stdout.write(`${JSON.stringify({ days, left, used, fresh, share: used / fresh, most })}\n`)
-    expect(used).toBeLessThan(fresh * 1.5)
+    // In the short run a day, whose rows come before others go, is a sixth of what is left.
+    expect(used).toBeLessThan(fresh * reduced(2, 1.5))
     expect(most.age).toBeLessThan(upkeep.freezeAge + 5 * transactions)
     expect(most.logBytes).toBeLessThan(upkeep.logBytes * 2)
     await one.database.close()
@@ -184,7 +189,7 @@ describe('the embedded database', () => {
   })
 
   test('freezes every relation, catalogs and TOAST included, so that its age falls', async () => {
-    const transactions = reduced(9000, 300_000)
+    const transactions = reduced(3000, 300_000)
     const one = await open({ upkeep: { freezeAge: transactions / 3 } })
     await one.run('create table kept as select 7 as id')
     await one.run('create table written (id int)')
