@@ -54,6 +54,12 @@ export const poterneCommand = (): [string, ...string[]] => {
 }
 let command: [string, ...string[]] | undefined
 
+/** The archive of a database that the build made of the present sources; null where it is older than they are. */
+export const builtDatabase = (): string | null =>
+  isStale()
+    ? null
+    : ([...new Glob('embedded-*.tar.zst').scanSync({ cwd: join(root, 'dist'), absolute: true })][0] ?? null)
+
 /** One command to its end, run by `poterneCommand`. */
 export async function runPoterne(
   args: string[],
