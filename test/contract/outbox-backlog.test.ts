@@ -29,16 +29,25 @@ describe.each(outboxes)('the outbox in %s', (name) => {
       select ${channel}, ${channel}, 'confirmation', 'fr', gen_random_uuid(), 'confirmation', ''::bytea,
              ${start.toISOString()}::timestamptz, ${after(from).toISOString()}::timestamptz + n * interval '1 ms'
         from generate_series(1, ${count}::int) n`
-    await run(sql`
-      insert into messages (channel, destination, purpose, language, code_subject, code_purpose, code_seed,
-                            created_at, next_attempt_at)
-      ${backlog('email', 0, 30_000)} union all ${backlog('sms', 60_000, 30_000)}`)
+    const waiting = [
+      backlog('email', 0, 30_000),
+      backlog('sms', 60_000, 30_000),
+      backlog('application', 0, 30_000),
+    ]
+    for (const rows of waiting)
+      await run(sql`
+        insert into messages (channel, destination, purpose, language, code_subject, code_purpose, code_seed,
+                              created_at, next_attempt_at)
+        ${rows}`)
     const timed = async () => {
       const beginMs = performance.now()
       for (let round = 0; round < 20; round++) {
         await Promise.all(Array.from({ length: 10 }, () => store.addCode(code(), after(90_000))))
         expect(await store.claim('email', after(20_000), leaseMs, allowing(8))).toHaveLength(8)
         expect(await store.claim('sms', after(20_000), leaseMs, allowing(8))).toHaveLength(0)
+        // Of those that wait for one application none is another one's.
+        const claimed = store.claim('application', after(20_000), leaseMs, allowing(8), 'another')
+        expect(await claimed).toHaveLength(0)
       }
       return performance.now() - beginMs
     }

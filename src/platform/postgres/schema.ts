@@ -403,6 +403,10 @@ export const messages = pgTable(
     index('messages_due')
       .on(table.channel, table.lane, table.nextAttemptAt)
       .where(sql`${table.finishedAt} is null`),
+    // An application that takes nothing has much that waits.
+    index('messages_due_of_application')
+      .on(table.destination, table.nextAttemptAt)
+      .where(sql`${table.finishedAt} is null and ${table.channel} = 'application'`),
     index('messages_provider_id')
       .on(table.gateway, table.providerId)
       .where(sql`${table.providerId} is not null`),

@@ -52,11 +52,10 @@ const addCode = defineStatement({
   sql: (p) => sql`with replaced as (${supersedePending(p)}) ${queueMessage(p)} returning id`,
 })
 
-/** The first waiting messages of a lane of a channel within that range, unless somebody else has them. */
-const firstWaiting = (p: Placeholders<'channel'>, lane: number, range: SQL, limit: SQL) => sql`
+/** The first waiting messages of a way within that range, unless somebody else has them. */
+const firstWaiting = (way: SQL, range: SQL, limit: SQL) => sql`
     select id from ${messages}
-     where finished_at is null and channel = ${p.channel} and lane = ${sql.raw(String(lane))}
-       and ${range}
+     where finished_at is null and ${way} and ${range}
      order by next_attempt_at
      limit ${limit}
        for update skip locked`
@@ -70,7 +69,6 @@ const isTooFarAhead = (p: Placeholders<'latestDueAt'>) => sql`
   and (attempts <= ${sql.raw(String(QUICK_ATTEMPTS))} or next_attempt_at > ${p.latestDueAt} + interval '65 minutes')`
 
 const claimParamTypes = {
-  channel: 'text',
   now: 'timestamptz',
   ownersLimit: 'int',
   latestDueAt: 'timestamptz',
@@ -109,9 +107,9 @@ const claimed = {
  * the clock was set back, and is due now. CTEs, because a subquery with LIMIT may run more than once, and one for
  * each range, so that no other waiting message is read. Their ids are an array, see `supersedePending`.
  */
-const claimSql = (p: Placeholders<keyof typeof claimParamTypes>, narrowed = sql``) => {
+const claimSql = (p: Placeholders<keyof typeof claimParamTypes>, wayOf: (lane: SQL) => SQL) => {
   const first = (lane: number, range: SQL, limit: SQL) =>
-    firstWaiting(p, lane, sql`${narrowed} ${range}`, limit)
+    firstWaiting(wayOf(sql.raw(String(lane))), range, limit)
   return sql`
   with owners as materialized (${first(LANES.owner, isDue(p), p.ownersLimit)}),
   owners_too_far_ahead as materialized (${first(LANES.owner, isTooFarAhead(p), p.ownersLimit)}),
@@ -134,17 +132,24 @@ const claimSql = (p: Placeholders<keyof typeof claimParamTypes>, narrowed = sql`
 
 const claim = defineStatement({
   name: 'outbox.claim',
-  params: claimParamTypes,
+  params: { ...claimParamTypes, channel: 'text' },
   row: claimed,
-  sql: (p) => claimSql(p),
+  sql: (p) => claimSql(p, (lane) => sql`channel = ${p.channel} and lane = ${lane}`),
 })
 
-/** A statement of its own: the condition would make the planner of the other one believe that few messages wait. */
+/**
+ * By `messages_due_of_application`, in which nobody meets what waits for another application: `lane + 0` is in no index, and the
+ * channel is no parameter.
+ */
 const claimOfApplication = defineStatement({
   name: 'outbox.claim_of_application',
   params: { ...claimParamTypes, application: 'text' },
   row: claimed,
-  sql: (p) => claimSql(p, sql`destination = ${p.application} and`),
+  sql: (p) =>
+    claimSql(
+      p,
+      (lane) => sql`channel = 'application' and destination = ${p.application} and lane + 0 = ${lane}`,
+    ),
 })
 
 /** A row as the worker claims it; purpose and language are what some version of the service wrote. */
@@ -277,9 +282,9 @@ export function createMessageStore(database: Database) {
     ): Promise<QueuedMessage[]> {
       const leaseUntil = new Date(now.getTime() + leaseMs)
       const limits = { ownersLimit: allowed.owners, strangersLimit: allowed.strangers }
-      const params = { channel, now, leaseUntil, latestDueAt: latestDue(now), ...limits }
+      const params = { now, leaseUntil, latestDueAt: latestDue(now), ...limits }
       return application === null
-        ? database.all(claim, params)
+        ? database.all(claim, { ...params, channel })
         : database.all(claimOfApplication, { ...params, application })
     },
     /** Counts the messages that wait to be sent to somebody, by channel. */
