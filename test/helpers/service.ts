@@ -156,7 +156,7 @@ export async function createStorage(
     return { settings: { storage: { data_dir } }, drop: async () => {} }
   }
   const { url, drop } = await createDatabase()
-  const settings: Settings = { server: { secret: 'ab'.repeat(32) }, database: { url } }
+  const settings: Settings = { server: { secret: 'ab'.repeat(32) }, database: { url, pool_size: 4 } }
   if (shape === 'redis') settings.redis = { url: (await sharedRedis()).url, key_prefix: redisPrefix() }
   return { settings, drop }
 }
