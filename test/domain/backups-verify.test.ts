@@ -6,6 +6,7 @@ import { encodeRecord, recordKinds } from '../../src/storage/backup/records.ts'
 import { createSealedFile } from '../../src/storage/backup/sealed-file.ts'
 import { runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { runHere } from '../helpers/run-here.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { writeSettings } from '../helpers/service.ts'
 
@@ -18,7 +19,7 @@ test('a backup without an account is made where that is asked for, and is checke
   const write = (name: string, content: string | Uint8Array) => writeFileSync(join(directory, name), content)
   const { url, drop } = await createDatabase()
   const { file: config } = writeSettings({ server: { secret }, database: { url } })
-  const poterne = (args: string[], env: Record<string, string> = {}) => runPoterne(args, { directory, env })
+  const poterne = (args: string[]) => runPoterne(args, { directory })
   const make = (...options: string[]) => poterne(['backup', 'good', ...options, '--config', config])
   // It is kept only where that is asked for.
   const empty = await make()
@@ -33,7 +34,7 @@ test('a backup without an account is made where that is asked for, and is checke
   const { rows, tables, bytes } = JSON.parse(made.out)
   write('secret', `${secret}\n`)
   const bySecret = ['--secret-file', 'secret']
-  const verify = (...args: string[]) => poterne(['backup', 'verify', ...args])
+  const verify = (...args: string[]) => runHere(['backup', 'verify', ...args], {}, directory)
 
   const checked = await verify('good', ...bySecret)
   expect([checked.error, checked.code]).toEqual(['', 0])
@@ -41,6 +42,7 @@ test('a backup without an account is made where that is asked for, and is checke
     /^good: [\d.]+ KiB, 0 accounts, \d+ rows in \d+ tables, of 20\S+Z by poterne \S+: its seal, parts and counts are right\n$/,
   )
   const asJson = await poterne(['backup', '--json', 'verify', 'good', ...bySecret])
+  expect([asJson.error, asJson.code]).toEqual(['', 0])
   expect(JSON.parse(asJson.out)).toEqual({
     ...{ file: 'good', bytes, accounts: 0, rows, tables },
     ...{ version: expect.any(String), created_at: expect.stringMatching(/^20.*Z$/) },

@@ -9,6 +9,7 @@ import { runPoterne } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { runHere } from '../helpers/run-here.ts'
 import { startPostgres, startRedis } from '../helpers/servers.ts'
 import {
   createStorage,
@@ -23,12 +24,10 @@ import { startSmtp } from '../helpers/smtp.ts'
 
 setDefaultTimeout(60_000)
 
-async function check(settings: Settings, { env = {}, args = [] as string[] } = {}) {
+async function check(settings: Settings, { env = {}, args = [] as string[], byProcess = false } = {}) {
   const { file, directory } = writeSettings(settings)
-  const ran = await runPoterne(['config', 'check', '--connect', ...args, '--config', file], {
-    directory,
-    env,
-  })
+  const words = ['config', 'check', '--connect', ...args, '--config', file]
+  const ran = await (byProcess ? runPoterne(words, { directory, env }) : runHere(words, {}, directory))
   return { ...ran, lines: ran.out.split('\n').filter((line) => /^(ok|failed) /.test(line)) }
 }
 
@@ -111,7 +110,7 @@ test('an embedded database is not made by trying, and one in use is no failure',
 
   const storage = await createStorage('embedded')
   const service = await startService({ shape: 'embedded', storage: storage.settings })
-  const { code, lines } = await check(mergeSettings(delivery, storage.settings))
+  const { code, lines } = await check(mergeSettings(delivery, storage.settings), { byProcess: true })
   expect([code, lines[0]]).toEqual([0, 'ok      storage.data_dir: a running poterne has it open'])
   await service.close()
   await Promise.all([gateway.stop(), smtp.stop()])
@@ -219,7 +218,7 @@ test.each(['self-signed', 'expired', 'wrong-host'] as const)(
           sms: { gateways: [{ name: 'acme', url: gateway.url.href, body: { to: '{to}', text: '{text}' } }] },
         },
       ),
-      { env: kind === 'self-signed' ? {} : { NODE_EXTRA_CA_CERTS: caFile } },
+      { env: kind === 'self-signed' ? {} : { NODE_EXTRA_CA_CERTS: caFile }, byProcess: true },
     )
     expect(code).toBe(1)
     const remedy = kind === 'expired' ? ', since it has expired: renew it$' : ''

@@ -13,6 +13,7 @@ import { runPoterne } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { serverDirectory } from '../helpers/postgres-server.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { runHere } from '../helpers/run-here.ts'
 import { createDatabase, sharedPostgres, sharedRedis, startPostgres, startRedis } from '../helpers/servers.ts'
 import { mergeSettings, type Settings, startService, writeSettings } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
@@ -37,14 +38,15 @@ async function saidBy(settings: Settings) {
       settings,
     ),
   )
-  const said = async (...args: string[]) => {
-    const { code, out, error } = await runPoterne([...args, '--config', file], { directory })
+  const withConfig = (...args: string[]) => [...args, '--config', file]
+  const said = async (ran: ReturnType<typeof runPoterne>) => {
+    const { code, out, error } = await ran
     return { code, text: out + error }
   }
   const [start, check, doctor] = await Promise.all([
-    said('serve'),
-    said('config', 'check', '--connect'),
-    said('doctor'),
+    said(runPoterne(withConfig('serve'), { directory })),
+    said(runHere(withConfig('config', 'check', '--connect'), {}, directory)),
+    said(runHere(withConfig('doctor'), {}, directory)),
   ])
   return { start, check, doctor }
 }
