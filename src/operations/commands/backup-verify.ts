@@ -33,8 +33,8 @@ async function verify(file: string, options: Options): Promise<void> {
   try {
     const opened = await openSealedFile(file)
     const bytes = statSync(file).size
-    const manifest = await verifyBackup(opened, keys, (read) => bar.show('checking', read / (bytes + read)))
-    await opened.close()
+    const reading = verifyBackup(opened, keys, (read) => bar.show('checking', read / (bytes + read)))
+    const manifest = await reading.finally(() => opened.close())
     const { version, created_at, parts } = manifest
     const [accounts, rows, tables] = [accountsIn(manifest), rowsIn(manifest), parts.length]
     bar.end()
