@@ -14,6 +14,9 @@ export interface SignInQuestion {
   seconds: number
 }
 
+/** The cookies by which the browser of each person is known: who comes with a new one is sent a message. */
+const kept = new Map<string, [name: string, cookie: string]>()
+
 /** Answers how many sign-ins a second. */
 await answerQuestions(async ({ way, accounts, browsers, seconds, ...place }: SignInQuestion) => {
   const endMs = performance.now() + seconds * 1000
@@ -32,9 +35,6 @@ await answerQuestions(async ({ way, accounts, browsers, seconds, ...place }: Sig
 })
 
 type Place = Pick<SignInQuestion, 'url' | 'host' | 'home'>
-
-/** The cookies by which the browser of each person is known: who comes with a new one is sent a message. */
-const kept = new Map<string, [name: string, cookie: string]>()
 
 /** The page, the form, and the redirect after it to the page that leaves for the application. */
 async function signInOnPage({ url, host, home }: Place, identifier: string): Promise<void> {
