@@ -45,7 +45,7 @@ function draw(hours, series, title) {
   const width = (shown - LEFT) / hours.length
   const height = HEIGHT - TOP - BOTTOM
   const y = (value) => TOP + height - (value / top) * height
-  const clock = new Intl.DateTimeFormat(locale, { weekday: 'short', hour: '2-digit' })
+  const clock = new Intl.DateTimeFormat(locale, { weekday: 'short', hour: '2-digit', minute: '2-digit' })
   const picture = svg('svg', {
     class: 'plot',
     viewBox: `0 0 ${shown} ${HEIGHT}`,

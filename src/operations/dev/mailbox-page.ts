@@ -44,6 +44,7 @@ ol { display: none; list-style: none; }
   .mail > ol { display: block; position: sticky; top: 16px; margin: 0; max-height: calc(100dvh - 32px); overflow: auto; }
   .mail > div > article { display: none; }
   .mail > div > article:target, .mail > div:not(:has(:target)) > article:not([hidden]):first-of-type { display: block; }
+  .mail > ol .text > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .mail iframe { height: 620px; }
 }
 iframe { width: 100%; height: 420px; margin-top: 8px; border: 1px solid var(--line); border-radius: 8px; background: #fff; }

@@ -172,7 +172,7 @@ export const pagesEn: PageTexts = {
   recovery_codes_left: '{count} left',
   recovery_codes_lead:
     'Keep these codes in a safe place. Each of them replaces your second factor once. They are not shown again.',
-  few_recovery_codes: 'You have few recovery codes left. Make new ones.',
+  few_recovery_codes: 'You have few recovery codes left, or none. Make new ones.',
   already_on: 'It is on. The recovery codes are shown only once.',
   new_codes: 'New codes',
   new_codes_lead: 'The codes that you have now will stop working.',

@@ -172,7 +172,7 @@ export const pagesEs: PageTexts = {
   recovery_codes_left: 'Quedan {count}',
   recovery_codes_lead:
     'Guarde estos códigos en un lugar seguro. Cada uno sustituye una vez al segundo factor. No se volverán a mostrar.',
-  few_recovery_codes: 'Le quedan pocos códigos de recuperación. Cree otros nuevos.',
+  few_recovery_codes: 'Le quedan pocos códigos de recuperación, o ninguno. Cree otros nuevos.',
   already_on: 'Está activado. Los códigos de recuperación solo se muestran una vez.',
   new_codes: 'Códigos nuevos',
   new_codes_lead: 'Los códigos que tiene ahora dejarán de funcionar.',

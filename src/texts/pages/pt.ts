@@ -171,7 +171,7 @@ export const pagesPt: PageTexts = {
   recovery_codes_left: 'Restam {count}',
   recovery_codes_lead:
     'Guarde estes códigos num lugar seguro. Cada um substitui uma vez o segundo fator. Não voltam a ser mostrados.',
-  few_recovery_codes: 'Restam-lhe poucos códigos de recuperação. Crie novos.',
+  few_recovery_codes: 'Restam-lhe poucos códigos de recuperação, ou nenhum. Crie novos.',
   already_on: 'Está ativado. Os códigos de recuperação só são mostrados uma vez.',
   new_codes: 'Códigos novos',
   new_codes_lead: 'Os códigos que tem agora deixam de funcionar.',
