@@ -32,6 +32,8 @@ interface LendOptions extends UseOptions {
   alone: boolean
 }
 
+type Rows = Record<string, unknown>[] & { state?: { pid: number } | null }
+
 /** The life of one socket. */
 type OwnConnection = ReturnType<typeof createConnection>
 export type Connection = Pick<OwnConnection, 'run'>
@@ -303,9 +305,10 @@ function createConnection(
       REFUSED.has(code) || (code === READ_ONLY && performance.now() - openedAt < YOUNG_MS),
     /**
      * Runs one prepared statement. Throws DatabaseUnavailable once the connection is gone; never uses another one. The
-     * next call after a stale plan prepares the statement anew.
+     * next call after a stale plan prepares the statement anew. `state` has the process as which the server presented itself
+     * on connecting.
      */
-    async run(text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
+    async run(text: string, values: unknown[]): Promise<Rows> {
       if (isBroken) throw new DatabaseUnavailable('connection cut')
       const count = staleTexts.get(text) ?? 0
       // Another text is another prepared statement.

@@ -99,7 +99,7 @@ function openPool({ url, poolSize }: ServerOptions) {
     },
     close: pool.close,
   })
-  return { database, keepTo: pool.keepTo }
+  return { database, pool }
 }
 
 /**
@@ -110,15 +110,15 @@ export async function connectServer(
   options: ServerOptions,
   warn: (message: string) => void = () => {},
 ): Promise<Database> {
-  const { database, keepTo } = openPool(options)
+  const { database, pool } = openPool(options)
   try {
     const given = await countGiven(database)
     const shortage = describePool(options.poolSize, given)
     if (shortage !== null) warn(shortage)
     // One is left for commands, such as `poterne backup`.
-    keepTo(given - 1)
+    pool.keepTo(given - 1)
     const isAlone = Math.min(options.poolSize, given - 1) <= 1
-    const probed = isAlone ? openServer({ ...options, poolSize: 2 }) : database
+    const probed = isAlone ? openPool({ ...options, poolSize: 2 }).pool : pool
     const isMixed = await mixesSessions(probed).finally(() => isAlone && probed.close())
     if (isMixed) throw new Error(MIXED)
     return database
