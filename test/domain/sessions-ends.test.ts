@@ -6,7 +6,9 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { sql } from 'drizzle-orm'
+import { endAdministratorSessions } from '../../src/administration/administrators/store.ts'
 import { type SessionEnd, sessionEnds } from '../../src/domain/foundation/events/event-data-schema.ts'
+import { eventOrigin } from '../../src/domain/foundation/events/event-sql.ts'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { registeredStatements } from '../../src/platform/postgres/statement.ts'
 import { addAdministrator, asOperator, createPage, listening } from '../helpers/administration.ts'
@@ -367,6 +369,13 @@ describe.each(reduced<Shape[]>(['postgres'], ['embedded', 'postgres']))('a sessi
     await page.call('POST', 'session/verify', { otp: appCode(secret, service.clock.now()) })
     const { database } = service.inside
     const earlier = (await database.all(endEvents, { uuid })).map(({ id }) => id)
+    // Of somebody who is an administrator still, the statement ends nothing.
+    await database.run(endAdministratorSessions, {
+      uuid,
+      now: service.clock.now(),
+      ...eventOrigin(),
+    })
+    expect(await livingOf(uuid)).toHaveLength(1)
     await race([service, replica], (at) => asOperator(at, 'DELETE', `administrators/${uuid}`))
     const events = (await database.all(endEvents, { uuid })).filter(({ id }) => !earlier.includes(id))
     expect(events).toEqual([

@@ -90,15 +90,16 @@ const remove = defineStatement({
   returning ${administrators}.role`,
 })
 
-/** Those of the page of administration alone. */
-const endAdministratorSessions = defineStatement({
+/** Those of the page of administration alone, and of an account alone that is no administrator any more. */
+export const endAdministratorSessions = defineStatement({
   name: 'administrators.end_sessions',
   params: { uuid: 'uuid', now: 'timestamptz', ...eventOriginTypes },
   sql: (p) => sql`
   with ${endSessions(
     p,
     'role',
-    sql`${sessions}.account_id = ${accounts}.id and ${accounts}.uuid = ${p.uuid} and page.session_id = ${sessions}.id`,
+    sql`${sessions}.account_id = ${accounts}.id and ${accounts}.uuid = ${p.uuid} and page.session_id = ${sessions}.id
+       and not exists (select from ${administrators} where account_id = ${accounts}.id)`,
     sql`${accounts}, ${administratorSessions} page`,
   )}
   select 1 from ended_sessions`,
