@@ -3,8 +3,8 @@
  * glance. Everything that came from outside is escaped; an HTML part is shown in a sandboxed frame of its own.
  */
 
+import { BUILT_IN_COLOUR } from '../../platform/config/schema.ts'
 import { escapeHtml } from '../../platform/http/page-answer.ts'
-import { BUILT_IN } from '../../platform/look/colours.ts'
 import { iconSvg } from '../../platform/look/icons.ts'
 import { styleIn } from '../../platform/look/style.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
@@ -49,7 +49,7 @@ ol { display: none; list-style: none; }
 }
 iframe { width: 100%; height: 420px; margin-top: 8px; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
 `
-const style = styleIn(BUILT_IN) + more
+const style = styleIn(BUILT_IN_COLOUR) + more
 
 /** Local times, a filter, copying, and a reload when something new is there and nobody is reading a message. */
 const script = `

@@ -1,6 +1,7 @@
 /** The first page of --dev, where one begins. Without the key it only says how to open it. */
+
+import { BUILT_IN_COLOUR } from '../../platform/config/schema.ts'
 import { escapeHtml } from '../../platform/http/page-answer.ts'
-import { BUILT_IN } from '../../platform/look/colours.ts'
 import { type IconName, iconSvg } from '../../platform/look/icons.ts'
 import { styleIn } from '../../platform/look/style.ts'
 import { type Language, textDirection } from '../../texts/languages.ts'
@@ -17,7 +18,7 @@ main pre { margin-top: 8px; }
 .row form { flex: 0 1 auto; }
 .row form > .button { white-space: normal; overflow-wrap: anywhere; }
 `
-const style = styleIn(BUILT_IN) + more
+const style = styleIn(BUILT_IN_COLOUR) + more
 
 /** An app shows another code each half minute. */
 const script = `

@@ -71,12 +71,13 @@ function tables<Rows extends Keys>(doc: string, rows: Rows) {
 
 const languageExpected = 'a language, such as "fr" or "pt-BR"'
 
+/** Where the team gives none. */
 export const BUILT_IN_COLOUR = '#0f5f6b'
 
 const colour = {
   emptyAllowed: true,
   check: (text: string) => /^(#[0-9a-f]{6})?$/i.test(text),
-  expected: 'a colour such as "#0f5f6b"',
+  expected: `a colour such as "${BUILT_IN_COLOUR}"`,
   example: BUILT_IN_COLOUR,
 }
 

@@ -12,9 +12,6 @@ const grounds = {
   dark: { ground: '#16191d', ink: '#eef0f3' },
 } as const
 
-/** Where the team gives none. */
-export const BUILT_IN = '#0f5f6b'
-
 export type Theme = keyof typeof grounds
 
 /** WCAG 2.2, 1.4.3 and 1.4.11: 4.5 for words and 3 for what is not text. Words get more, since links are often small. */

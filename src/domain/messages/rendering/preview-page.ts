@@ -1,7 +1,8 @@
 /** One page with every message in every language, as `poterne texts preview` writes it. It loads nothing. */
+
+import { BUILT_IN_COLOUR } from '../../../platform/config/schema.ts'
 import type { Config } from '../../../platform/config/types.ts'
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
-import { BUILT_IN } from '../../../platform/look/colours.ts'
 import { styleIn } from '../../../platform/look/style.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { type Language, languageName, textDirection } from '../../../texts/languages.ts'
@@ -26,7 +27,7 @@ iframe, [data-mail] { width: 100%; height: 520px; border: 1px solid var(--line);
 article .soft { font-size: 13px; }
 .long { color: var(--warn); }
 `
-const style = styleIn(BUILT_IN) + more
+const style = styleIn(BUILT_IN_COLOUR) + more
 
 /** A mail gets its frame once it is near what is looked at: hundreds of frames, which browsers make of hidden ones too, take a minute. */
 const script = `
