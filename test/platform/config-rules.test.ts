@@ -278,6 +278,36 @@ describe('single values', () => {
     ])
   })
 
+  const application = (key: string) => (value: string) =>
+    `[[pages.applications]]\nid = "web"\nname = "Web"\n${key.startsWith('redirect') ? '' : 'redirect_uris = ["https://a.example.com/"]\n'}${key} = ${value}`
+  const inList = (line: (value: string) => string) => (value: string) => line(`[${value}]`)
+  const addresses: Record<string, (value: string) => string> = {
+    'pages.applications[0].redirect_uris': inList(application('redirect_uris')),
+    'pages.applications[0].sign_out_uris': inList(application('sign_out_uris')),
+    'pages.applications[0].backchannel_logout_uri': application('backchannel_logout_uri'),
+    'social.redirect_uris': (value) => `[social]\nredirect_uris = [${value}]`,
+    'social.providers[0].issuer': (value) => provider(`name = "g"\nissuer = ${value}`),
+    'accounts.invitation_url': (value) => `[accounts]\ninvitation_url = ${value}`,
+    'passkeys.manage_url': (value) => `[passkeys]\nmanage_url = ${value}`,
+    'pages.home': (value) => `[pages]\nhome = ${value}`,
+    'pages.return_to': (value) => `[pages]\nreturn_to = [${value}]`,
+    'texts.logo_url': (value) => `[texts]\nlogo_url = ${value}`,
+    'sms.gateways[0].url': (value) => gateway('').replace(/^url = .*$/m, () => `url = ${value}`),
+    'webhooks[0].url': (value) => `[[webhooks]]\nname = "app"\nurl = ${value}`,
+  }
+  test.each(Object.entries(addresses))('%s takes no user, no password and no backslash', (key, line) => {
+    const aboutIt = (value: string) =>
+      problemsOf(line(JSON.stringify(value))).filter((problem) => problem.startsWith(key))
+    for (const value of ['https://u:hunter2@h.example.com/', 'https://u@h.example.com/'])
+      expect(aboutIt(value)).toEqual([
+        expect.stringMatching(/: expected an address without a user or a password before "@"$/),
+      ])
+    expect(aboutIt('https:\\\\h.example.com/')).toEqual([
+      expect.stringMatching(/: expected "\/" instead of "\\"$/),
+    ])
+    expect(aboutIt('https:h.example.com/')).toEqual([expect.stringContaining(': expected ')])
+  })
+
   test('a single trusted address becomes the range that holds only it', () => {
     expect(
       configOf('[server]\ntrusted_proxies = ["192.0.2.1", "2001:db8::1", "10.0.0.0/8"]').server

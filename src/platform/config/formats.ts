@@ -5,9 +5,23 @@ import ipaddr from 'ipaddr.js'
 import { isSupportedCountry } from 'libphonenumber-js/max'
 import { canonicalTag } from '../../texts/languages.ts'
 
+const UNSEEN = /[\s\p{Cc}]/u
+
+/**
+ * Reads the addresses of the configuration. The URL parser ignores blanks and control characters, takes `\` for `/`, and
+ * fills in slashes that are missing, where other programs read another address: none of that passes, nor does a user.
+ */
 function parseUrl(text: string): URL | null {
-  // The URL parser ignores blanks and control characters; a configured value must not contain any.
-  return /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text)
+  if (UNSEEN.test(text) || text.includes('\\') || /^https?:(?!\/\/[^/])/i.test(text)) return null
+  const url = URL.parse(text)
+  return url?.username || url?.password ? null : url
+}
+
+/** Returns what is wrong with an address that `parseUrl` does not read; null where it is none at all. */
+export function explainAddress(text: string): string | null {
+  if (text.includes('\\')) return 'expected "/" instead of "\\"'
+  const { username, password } = URL.parse(text) ?? {}
+  return username || password ? 'expected an address without a user or a password before "@"' : null
 }
 
 const isWeb = (url: URL) => url.protocol === 'https:' || url.protocol === 'http:'
@@ -75,11 +89,8 @@ export function isWebUrl(text: string): boolean {
   return url !== null && isWeb(url)
 }
 
-/** A web address without user, password and fragment. */
-export function isHookUrl(text: string): boolean {
-  const url = parseUrl(text)
-  return url !== null && isWeb(url) && !url.username && !url.password && !text.includes('#')
-}
+/** A web address without fragment. */
+export const isHookUrl = (text: string): boolean => isWebUrl(text) && !text.includes('#')
 
 /** A host name with a dot, as a browser shows it. */
 export const isDomain = (text: string): boolean => isHost(text) && /^[^:]*\.[a-z][a-z\d-]*$/i.test(text)
@@ -104,7 +115,7 @@ export function isOrigin(text: string): boolean {
 
 /** Returns how to write an origin that is spelled in another way than browsers do; null for anything else. */
 export function explainOrigin(text: string): string | null {
-  const url = parseUrl(text)
+  const url = UNSEEN.test(text) ? null : URL.parse(text)
   if (url === null || !isWeb(url) || url.href !== `${url.origin}/` || /[*?#]|\/$/.test(text)) return null
   return url.origin === text ? null : `clients compare it letter for letter: write "${url.origin}"`
 }
@@ -136,10 +147,7 @@ export function isPasskeyOrigin(text: string): boolean {
   return isOrigin(text) && (url?.protocol === 'https:' || url?.hostname === 'localhost')
 }
 
-export function isSecureUrl(text: string): boolean {
-  const url = parseUrl(text)
-  return url?.protocol === 'https:' && !url.username && !url.password
-}
+export const isSecureUrl = (text: string): boolean => parseUrl(text)?.protocol === 'https:'
 
 /** An OpenID issuer: https, or http on loopback only. */
 export function isIssuer(text: string): boolean {
@@ -259,10 +267,10 @@ export const isUsername = (text: string): boolean => /^[a-z\d][a-z\d._-]{1,31}$/
 /** Recognizes the name of a group of accounts. */
 export const isGroupName = (text: string): boolean => /^[a-z\d][a-z\d._-]{0,63}$/.test(text)
 
-/** An https address, or http on loopback, without user, password and fragment, in its usual spelling. */
+/** An https address, or http on loopback, without fragment, in its usual spelling. */
 export function isHomeAddress(text: string): boolean {
   const url = parseUrl(text)
-  if (url === null || url.username || url.password || text.includes('#') || url.href !== text) return false
+  if (url === null || text.includes('#') || url.href !== text) return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))
 }
 

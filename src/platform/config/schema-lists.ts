@@ -73,6 +73,7 @@ export const gateways = {
     url: withPlaceholders(
       text(required, 'Where the request goes. It may hold placeholders, which are percent-encoded.', {
         check: formats.isWebUrl,
+        reason: formats.explainAddress,
         expected: 'an absolute http or https URL',
         secret: 'address',
         example: 'https://sms.example.com/send',
@@ -176,6 +177,7 @@ export const providers = {
     ),
     issuer: text(null, 'Instead of `preset`: the issuer of an OpenID provider.', {
       check: formats.isIssuer,
+      reason: formats.explainAddress,
       expected: 'an https URL (http on loopback) without query and fragment',
       alternative: true,
       example: 'https://login.example.com',
@@ -261,12 +263,14 @@ export const applications = {
       'Where the code may be sent. Exact matches only; the port is free for http://127.0.0.1 and http://[::1].',
       {
         check: formats.isApplicationUri,
+        reason: formats.explainAddress,
         item: 'an absolute URI of at most 200 characters without fragment and without *: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
         example: ['https://app.example.com/signed-in'],
       },
     ),
     sign_out_uris: list('Where people may go after signing out. Exact matches only.', {
       check: formats.isApplicationUri,
+      reason: formats.explainAddress,
       item: 'an absolute URI without fragment, as in redirect_uris',
       example: ['https://app.example.com/'],
     }),
@@ -297,6 +301,7 @@ export const applications = {
     backchannel_logout_uri: text('', 'It is told there that a session of it was ended.', {
       emptyAllowed: true,
       check: (uri) => uri === '' || formats.isBackchannelUri(uri),
+      reason: formats.explainAddress,
       expected: 'an absolute URI without fragment: https, or http on a host that is not public',
       example: 'https://grafana.example.com/backchannel-logout',
     }),

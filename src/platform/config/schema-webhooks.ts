@@ -22,6 +22,7 @@ function isHookSecret(secret: string): boolean {
 export const signedCall = {
   url: text(required, 'Where the requests go. A certificate proves a public name; no redirect is followed.', {
     check: formats.isHookUrl,
+    reason: formats.explainAddress,
     expected: 'an https URL without user, password and fragment; http to a host of your own network',
     secret: 'address',
     example: 'http://127.0.0.1:3000/hooks/poterne',

@@ -84,6 +84,7 @@ const colour = {
 const optionalUrl = {
   emptyAllowed: true,
   check: (text: string) => text === '' || formats.isHomeAddress(text),
+  reason: formats.explainAddress,
   expected: 'an https address, or http on loopback',
 }
 
@@ -94,7 +95,11 @@ const listenAddress = (example: string) => ({
   example,
 })
 
-const secureUrl = { check: formats.isSecureUrl, expected: 'an https URL' }
+const secureUrl = {
+  check: formats.isSecureUrl,
+  reason: formats.explainAddress,
+  expected: 'an https URL',
+}
 
 /** Nothing that is stored is hashed with less. `serve --dev --fast` takes it. */
 export const cheapestHash = { memoryKib: 8, iterations: 1 }
@@ -298,6 +303,7 @@ export const schema = {
       'Your page that takes an invitation. Links to it carry the query `invitation`. Without this key an invitation is only a code.',
       {
         check: formats.isWebUrl,
+        reason: formats.explainAddress,
         expected: 'a URL that begins with https:// or http://',
         example: 'https://app.example.com/join',
       },
@@ -417,6 +423,7 @@ export const schema = {
       'A picture above every e-mail, at most 40 pixels high and 220 wide there; PNG is what all mail programs show.',
       {
         check: formats.isSecureUrl,
+        reason: formats.explainAddress,
         expected: 'an https URL without user and password',
         example: 'https://www.example.com/logo.png',
       },
@@ -671,6 +678,7 @@ export const schema = {
         'The addresses to which a browser may be sent after sign-in. They are compared exactly.',
         {
           check: formats.isRedirectUri,
+          reason: formats.explainAddress,
           item: 'an absolute URI without fragment and without *: https, http on loopback, or an app\'s own scheme such as "com.example.app:/signed-in"',
           example: ['https://app.example.com/signed-in', 'com.example.app:/signed-in'],
         },
@@ -750,6 +758,7 @@ export const schema = {
           'Further addresses for `?return_to=`, compared exactly. A `*` as the last character, after a `/` of the path, stands for the rest.',
           {
             check: formats.isReturnAddress,
+            reason: formats.explainAddress,
             item: 'an https address without user, password and fragment; `*` only at its end, after a `/` of the path',
             example: ['https://app.example.com/*'],
           },
