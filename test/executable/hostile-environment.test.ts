@@ -51,6 +51,16 @@ test('a hostile .env, bunfig.toml and package.json in its directory change nothi
   expect(existsSync(join(directory, 'ran'))).toBe(false)
 })
 
+test('a working directory that was deleted is named, and nothing begins in it', async () => {
+  const wrapper = ['sh', '-c', 'rmdir "$PWD" && exec "$0" "$@"']
+  const { code, out, error } = await runExecutable(['serve', '--dev'], {
+    directory: newDirectory('deleted'),
+    wrapper,
+  })
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(error).toMatch(/^error: The current working directory was deleted[^\n]*\n$/)
+})
+
 /** From its start in that directory, asked for everything by `work`, to its end. */
 async function serveIn(
   directory: string,
