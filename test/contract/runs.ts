@@ -1,4 +1,4 @@
-/** The number of runs of the property tests: `POTERNE_SOAK=1` makes them twenty times as long. */
-export function runsOf(short: number): number {
-  return process.env.POTERNE_SOAK === '1' ? short * 20 : short
-}
+import { reduced } from '../helpers/soak.ts'
+
+/** The number of runs of the property tests: a soak makes them twenty times as long. */
+export const runsOf = (short: number): number => reduced(short, short * 20)

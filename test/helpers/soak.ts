@@ -1,6 +1,6 @@
 import { test } from 'bun:test'
 
-/** The length of the tests of faults: reduced, or with POTERNE_SOAK=1 in full. */
+/** The length of the tests: reduced, or with POTERNE_SOAK=1 in full. scripts/soak.ts finds those that use it. */
 export const soaking = process.env.POTERNE_SOAK === '1'
 
 export function reduced<T>(short: T, full: T): T {
