@@ -17,6 +17,7 @@ const env = {
   ...smtp,
   POTERNE_SERVER_BASE_URL: 'https://auth.example.com',
   POTERNE_TEXTS_SERVICE_NAME: 'Acme',
+  POTERNE_PAGES_ENABLED: 'true',
   POTERNE_STORAGE_DATA_DIR: directory,
 }
 

@@ -69,6 +69,12 @@ export function setCurrentActor(actor: RequestActor): void {
   if (actor.type === 'operator') context.address = null
 }
 
+/** It is null if an administrator, a token or the service itself acts: theirs is none of the owner's business. */
+export function addressOfPerson(): string | null {
+  const request = currentRequest()
+  return request && request.actor === null ? request.address : null
+}
+
 export function noteWork(kind: keyof RequestWork): void {
   const context = requests.getStore()
   if (context) context.work[kind] = true

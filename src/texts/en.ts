@@ -158,14 +158,16 @@ export const en: Texts = {
       owned: 'Sent because your account has this address.[ Questions: {support}]',
     },
     review: 'Review your account',
+    actions: { undo: 'Undo this change', keep: 'Keep it on', accept: 'Accept the invitation' },
     below_code: [
-      'This code works once, within the next {duration}. Do not share it with anyone.',
-      'If you did not ask for this, you can ignore this message.',
+      'Good for {duration}, once',
+      'Do not share this code with anyone. If you did not ask for it, you can ignore this message.',
     ],
     unasked: {
-      two_factor: 'If you are not signing in, change your password at once: somebody else may know it.',
+      two_factor:
+        'Do not share this code with anyone. If you are not signing in, change your password at once: somebody else may know it.',
       step_up:
-        'If this is not you, sign out all devices and change your password: somebody else may be signed in.',
+        'Do not share this code with anyone. If this is not you, sign out all devices and change your password: somebody else may be signed in.',
     },
     duration: { one: '{minutes} minute', other: '{minutes} minutes' },
     removed: {
@@ -177,54 +179,52 @@ export const en: Texts = {
     codes: {
       confirmation: {
         subject: 'Confirm your account at {service}',
-        email: ['Here is your code to confirm your account at {service}:'],
+        email: ['Enter this code where you created your account:'],
         sms: '{service}: {code} is your confirmation code. Valid {minutes} min. Do not share it.',
       },
       login_code: {
         subject: 'Your sign-in code for {service}',
-        email: ['Here is your code to sign in to {service}:'],
+        email: ['Enter this code where you are signing in:'],
         sms: '{service}: {code} is your sign-in code. Valid {minutes} min. Do not share it.',
       },
       two_factor: {
         subject: 'Your code to finish signing in to {service}',
-        email: ['Here is your code to finish signing in to {service}:'],
+        email: ['Enter this code where you are signing in:'],
         sms: '{service}: {code} is your code to finish signing in. Valid {minutes} min. Do not share it.',
       },
       step_up: {
         subject: 'Confirm a change to your account at {service}',
-        email: ['Here is your code to confirm a change to your account at {service}:'],
+        email: ['Enter this code where you are making the change:'],
         sms: '{service}: {code} is your code to confirm a change to your account. Valid {minutes} min. Do not share it.',
       },
       password_reset: {
         subject: 'Your code to choose a new password for {service}',
-        email: ['Here is your code to choose a new password for {service}:'],
+        email: ['Enter this code where you asked for it, with your new password:'],
         sms: '{service}: {code} is your code to choose a new password. Valid {minutes} min. Do not share it.',
       },
       email_change: {
         subject: 'Confirm your new e-mail address for {service}',
-        email: ['Here is your code to confirm your new e-mail address for {service}:'],
+        email: ['Enter this code where you gave this address:'],
         sms: '{service}: {code} is your code to confirm your new e-mail address. Valid {minutes} min. Do not share it.',
       },
       phone_change: {
         subject: 'Confirm your new phone number for {service}',
-        email: ['Here is your code to confirm your new phone number for {service}:'],
+        email: ['Enter this code where you gave this number:'],
         sms: '{service}: {code} is your code to confirm your new phone number. Valid {minutes} min. Do not share it.',
       },
       two_factor_enrolment: {
         subject: 'Turn on two-factor sign-in for {service}',
-        email: ['Here is your code to turn on two-factor sign-in for {service}:'],
+        email: ['Enter this code where you are turning it on:'],
         sms: '{service}: {code} is your code to turn on two-factor sign-in. Valid {minutes} min. Do not share it.',
       },
       recovery: {
         subject: 'Your temporary access code for {service}',
-        email: [
-          'Here is your temporary access code. With it you choose a new password for your account at {service}:',
-        ],
+        email: ['With this code you choose a new password:'],
         sms: '{service}: {code} is your temporary access code. Valid {duration}. Do not share it.',
       },
       invitation: {
         subject: 'Your invitation to {service}',
-        email: ['You are invited to {service}. Here is your code to choose a password for your new account:'],
+        email: ['With this code you choose a password for your new account:'],
         sms: '{service}: {code} is your invitation code. Valid {duration}. Do not share it.',
       },
     },

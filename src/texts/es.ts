@@ -164,15 +164,16 @@ export const es: Texts = {
       owned: 'Enviado porque es la dirección de su cuenta.[ Preguntas: {support}]',
     },
     review: 'Revisar su cuenta',
+    actions: { undo: 'Deshacer este cambio', keep: 'Mantenerla activa', accept: 'Aceptar la invitación' },
     below_code: [
-      'Este código caduca en {duration} y sirve una sola vez. No lo comparta con nadie.',
-      'Si no lo ha pedido usted, puede ignorar este mensaje.',
+      'Válido durante {duration}, una sola vez',
+      'No comparta este código con nadie. Si no lo ha pedido usted, puede ignorar este mensaje.',
     ],
     unasked: {
       two_factor:
-        'Si no está iniciando sesión, cambie su contraseña de inmediato: puede que otra persona la conozca.',
+        'No comparta este código con nadie. Si no está iniciando sesión, cambie su contraseña de inmediato: puede que otra persona la conozca.',
       step_up:
-        'Si no es usted, cierre la sesión en todos los dispositivos y cambie su contraseña: puede que otra persona haya entrado.',
+        'No comparta este código con nadie. Si no es usted, cierre la sesión en todos los dispositivos y cambie su contraseña: puede que otra persona haya entrado.',
     },
     duration: { one: '{minutes} minuto', other: '{minutes} minutos' },
     removed: {
@@ -184,56 +185,52 @@ export const es: Texts = {
     codes: {
       confirmation: {
         subject: 'Confirme su cuenta de {service}',
-        email: ['Este es su código para confirmar su cuenta de {service}:'],
+        email: ['Escriba este código donde creó su cuenta:'],
         sms: '{service}: {code} es el codigo para confirmar su cuenta. Caduca en {minutes} min. No lo comparta.',
       },
       login_code: {
         subject: 'Su código para entrar en {service}',
-        email: ['Este es su código para iniciar sesión en {service}:'],
+        email: ['Escriba este código donde está iniciando sesión:'],
         sms: '{service}: {code} es el codigo para entrar. Caduca en {minutes} min. No lo comparta.',
       },
       two_factor: {
         subject: 'Su código para terminar de iniciar sesión en {service}',
-        email: ['Este es su código para terminar de iniciar sesión en {service}:'],
+        email: ['Escriba este código donde está iniciando sesión:'],
         sms: '{service}: {code} es el codigo para terminar de entrar. Caduca en {minutes} min. No lo comparta.',
       },
       step_up: {
         subject: 'Confirme un cambio en su cuenta de {service}',
-        email: ['Este es su código para confirmar un cambio en su cuenta de {service}:'],
+        email: ['Escriba este código donde está haciendo el cambio:'],
         sms: '{service}: {code} es el codigo para confirmar un cambio en su cuenta. Caduca en {minutes} min. No lo comparta.',
       },
       password_reset: {
         subject: 'Su código para elegir una nueva contraseña en {service}',
-        email: ['Este es su código para elegir una nueva contraseña en {service}:'],
+        email: ['Escriba este código donde lo pidió, junto con su nueva contraseña:'],
         sms: '{service}: {code} es el codigo para elegir otra contraseña. Caduca en {minutes} min. No lo comparta.',
       },
       email_change: {
         subject: 'Confirme su nueva dirección de correo en {service}',
-        email: ['Este es su código para confirmar su nueva dirección de correo en {service}:'],
+        email: ['Escriba este código donde indicó esta dirección:'],
         sms: '{service}: {code} es el codigo para confirmar su nuevo correo. Caduca en {minutes} min. No lo comparta.',
       },
       phone_change: {
         subject: 'Confirme su nuevo número de teléfono en {service}',
-        email: ['Este es su código para confirmar su nuevo número de teléfono en {service}:'],
+        email: ['Escriba este código donde indicó este número:'],
         sms: '{service}: {code} es el codigo para confirmar su nuevo numero. Caduca en {minutes} min. No lo comparta.',
       },
       two_factor_enrolment: {
         subject: 'Active la verificación en dos pasos en {service}',
-        email: ['Este es su código para activar la verificación en dos pasos en {service}:'],
+        email: ['Escriba este código donde la está activando:'],
         sms: '{service}: {code} es el codigo para activar la verificacion en dos pasos. Caduca en {minutes} min. No lo comparta.',
       },
       recovery: {
         subject: 'Su código de acceso temporal de {service}',
-        email: [
-          'Este es su código de acceso temporal. Con él puede elegir una nueva contraseña para su cuenta de {service}:',
-        ],
+        email: ['Con este código puede elegir una nueva contraseña:'],
         sms: '{service}: {code} es su codigo de acceso temporal. Caduca en {duration}. No lo comparta.',
       },
       invitation: {
         subject: 'Su invitación a {service}',
-        email: [
-          'Le han invitado a {service}. Este es su código para elegir la contraseña de su nueva cuenta:',
-        ],
+        email: ['Con este código puede elegir la contraseña de su nueva cuenta:'],
         sms: '{service}: {code} es el codigo de su invitacion. Caduca en {duration}. No lo comparta.',
       },
     },
@@ -318,7 +315,7 @@ export const es: Texts = {
         subject: 'Su invitación a {service}',
         email: [
           'Está invitado a abrir una cuenta en {service}.',
-          'Acepte la invitación: {link}',
+          'Aceptar la invitación: {link}',
           'Si no conoce {service}, no tiene que hacer nada.',
         ],
         sms: '{service}: esta invitado a abrir una cuenta: {link}',

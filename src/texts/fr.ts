@@ -164,15 +164,16 @@ export const fr = {
       owned: "Envoyé car c'est l'adresse de votre compte.[ Questions : {support}]",
     },
     review: 'Vérifier votre compte',
+    actions: { undo: 'Annuler ce changement', keep: 'La garder activée', accept: "Accepter l'invitation" },
     below_code: [
-      "Ce code est valable {duration} et ne sert qu'une fois. Ne le communiquez à personne.",
-      "Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.",
+      'Valable {duration}, une seule fois',
+      "Ne communiquez ce code à personne. Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.",
     ],
     unasked: {
       two_factor:
-        "Si vous n'êtes pas en train de vous connecter, changez votre mot de passe sans attendre : quelqu'un d'autre le connaît peut-être.",
+        "Ne communiquez ce code à personne. Si vous n'êtes pas en train de vous connecter, changez votre mot de passe sans attendre : quelqu'un d'autre le connaît peut-être.",
       step_up:
-        "Si ce n'est pas vous, déconnectez tous les appareils et changez votre mot de passe : quelqu'un d'autre est peut-être connecté.",
+        "Ne communiquez ce code à personne. Si ce n'est pas vous, déconnectez tous les appareils et changez votre mot de passe : quelqu'un d'autre est peut-être connecté.",
     },
     duration: { one: '{minutes} minute', other: '{minutes} minutes' },
     removed: {
@@ -184,56 +185,52 @@ export const fr = {
     codes: {
       confirmation: {
         subject: 'Confirmez votre compte {service}',
-        email: ['Voici votre code pour confirmer votre compte {service} :'],
+        email: ['Saisissez ce code là où vous avez créé votre compte :'],
         sms: '{service} : {code} est votre code de confirmation. Valable {minutes} min. Ne le donnez à personne.',
       },
       login_code: {
         subject: 'Votre code de connexion à {service}',
-        email: ['Voici votre code pour vous connecter à {service} :'],
+        email: ['Saisissez ce code là où vous vous connectez :'],
         sms: '{service} : {code} est votre code de connexion. Valable {minutes} min. Ne le donnez à personne.',
       },
       two_factor: {
         subject: 'Votre code pour terminer votre connexion à {service}',
-        email: ['Voici votre code pour terminer votre connexion à {service} :'],
+        email: ['Saisissez ce code là où vous vous connectez :'],
         sms: '{service} : {code} est votre code pour terminer votre connexion. Valable {minutes} min. Ne le donnez à personne.',
       },
       step_up: {
         subject: 'Confirmez une modification de votre compte {service}',
-        email: ['Voici votre code pour confirmer une modification de votre compte {service} :'],
+        email: ['Saisissez ce code là où vous faites cette modification :'],
         sms: '{service} : {code} est votre code pour confirmer une modification. Valable {minutes} min. Ne le donnez à personne.',
       },
       password_reset: {
         subject: 'Votre code pour choisir un nouveau mot de passe sur {service}',
-        email: ['Voici votre code pour choisir un nouveau mot de passe sur {service} :'],
+        email: ["Saisissez ce code là où vous l'avez demandé, avec votre nouveau mot de passe :"],
         sms: '{service} : {code} est votre code pour un nouveau mot de passe. Valable {minutes} min. Ne le donnez à personne.',
       },
       email_change: {
         subject: 'Confirmez votre nouvelle adresse e-mail sur {service}',
-        email: ['Voici votre code pour confirmer votre nouvelle adresse e-mail sur {service} :'],
+        email: ['Saisissez ce code là où vous avez indiqué cette adresse :'],
         sms: '{service} : {code} est votre code pour votre nouvelle adresse e-mail. Valable {minutes} min. Ne le donnez à personne.',
       },
       phone_change: {
         subject: 'Confirmez votre nouveau numéro sur {service}',
-        email: ['Voici votre code pour confirmer votre nouveau numéro de téléphone sur {service} :'],
+        email: ['Saisissez ce code là où vous avez indiqué ce numéro :'],
         sms: '{service} : {code} est votre code pour votre nouveau numéro. Valable {minutes} min. Ne le donnez à personne.',
       },
       two_factor_enrolment: {
         subject: 'Activez la double authentification sur {service}',
-        email: ['Voici votre code pour activer la double authentification sur {service} :'],
+        email: ["Saisissez ce code là où vous l'activez :"],
         sms: '{service} : {code} est votre code pour activer la double authentification. Valable {minutes} min. Ne le donnez à personne.',
       },
       recovery: {
         subject: "Votre code d'accès temporaire pour {service}",
-        email: [
-          "Voici votre code d'accès temporaire. Il vous permet de choisir un nouveau mot de passe pour votre compte {service} :",
-        ],
+        email: ['Ce code vous permet de choisir un nouveau mot de passe :'],
         sms: "{service} : {code} est votre code d'accès temporaire. Valable {duration}. Ne le donnez à personne.",
       },
       invitation: {
         subject: 'Votre invitation sur {service}',
-        email: [
-          'Vous êtes invité sur {service}. Voici votre code pour choisir le mot de passe de votre nouveau compte :',
-        ],
+        email: ['Ce code vous permet de choisir le mot de passe de votre nouveau compte :'],
         sms: "{service} : {code} est votre code d'invitation. Valable {duration}. Ne le donnez à personne.",
       },
     },

@@ -57,7 +57,7 @@ export const builtInLayout = `<!doctype html>
   .code { background: #1f2328 !important; color: #ffffff !important; }
   .soft { color: #a2aab4 !important; }
   .name { color: #eef0f3 !important; }
-  .mark { box-shadow: 0 0 0 1px #3b414a !important; }
+  .mark, .button { box-shadow: 0 0 0 1px #3b414a !important; }
   .rule { border-color: #272b31 !important; }
   .logo { background: #ffffff !important; padding: 8px !important; border-radius: 8px !important; }
 }

@@ -66,15 +66,17 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
   greeting: string
   /** The quotation marks, opening and closing. */
   quotes: readonly string[]
-  /** The second paragraph of a notice by e-mail: when it happened and, if they are known, the device and the address. */
+  /** The facts of an e-mail: when it happened and, if they are known, the device and the address. */
   circumstances: string
   /** The last line of every e-mail. */
   footer: string
   /** Why an e-mail came: somebody entered the address, or an account has it. */
   reasons: Record<'entered' | 'owned', string>
-  /** A button of notices that leads to one's own account. */
+  /** The button of the other notices, which leads to one's own account. */
   review: string
-  /** The paragraphs below a code. */
+  /** The buttons of notices whose link does something: undo a change, keep two factors on, accept an invitation. */
+  actions: Record<'undo' | 'keep' | 'accept', string>
+  /** For how long a code is good stands right under it; the other paragraphs follow below the facts. */
   below_code: readonly string[]
   /**
    * These replace what follows the first paragraph below a code that was asked for with the right password or in a

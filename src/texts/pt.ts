@@ -165,14 +165,16 @@ export const pt: Texts = {
       owned: 'Enviado porque é o endereço da sua conta.[ Perguntas: {support}]',
     },
     review: 'Rever a sua conta',
+    actions: { undo: 'Anular esta alteração', keep: 'Mantê-la ativa', accept: 'Aceitar o convite' },
     below_code: [
-      'Este código é válido por {duration} e só pode ser usado uma vez. Não o revele a ninguém.',
-      'Se não fez este pedido, pode ignorar esta mensagem.',
+      'Válido por {duration}, uma única vez',
+      'Não revele este código a ninguém. Se não fez este pedido, pode ignorar esta mensagem.',
     ],
     unasked: {
-      two_factor: 'Se não está a iniciar sessão, altere a senha de imediato: outra pessoa pode sabê-la.',
+      two_factor:
+        'Não revele este código a ninguém. Se não está a iniciar sessão, altere a senha de imediato: outra pessoa pode sabê-la.',
       step_up:
-        'Se não foi uma ação sua, termine a sessão em todos os dispositivos e altere a senha: outra pessoa pode ter entrado.',
+        'Não revele este código a ninguém. Se não foi uma ação sua, termine a sessão em todos os dispositivos e altere a senha: outra pessoa pode ter entrado.',
     },
     duration: { one: '{minutes} minuto', other: '{minutes} minutos' },
     removed: {
@@ -184,56 +186,52 @@ export const pt: Texts = {
     codes: {
       confirmation: {
         subject: 'Confirme a sua conta em {service}',
-        email: ['Este é o código para confirmar a sua conta em {service}:'],
+        email: ['Escreva este código onde criou a sua conta:'],
         sms: '{service}: {code} é o codigo para confirmar a sua conta. Expira em {minutes} min. Nunca o revele.',
       },
       login_code: {
         subject: 'O seu código para entrar em {service}',
-        email: ['Este é o código para iniciar sessão em {service}:'],
+        email: ['Escreva este código onde está a iniciar sessão:'],
         sms: '{service}: {code} é o codigo para entrar. Expira em {minutes} min. Nunca o revele.',
       },
       two_factor: {
         subject: 'O seu código para terminar de iniciar sessão em {service}',
-        email: ['Este é o código para terminar de iniciar sessão em {service}:'],
+        email: ['Escreva este código onde está a iniciar sessão:'],
         sms: '{service}: {code} é o codigo para terminar de entrar. Expira em {minutes} min. Nunca o revele.',
       },
       step_up: {
         subject: 'Confirme uma alteração na sua conta em {service}',
-        email: ['Este é o código para confirmar uma alteração na sua conta em {service}:'],
+        email: ['Escreva este código onde está a fazer a alteração:'],
         sms: '{service}: {code} é o codigo para confirmar uma alteracao na conta. Expira em {minutes} min. Nunca o revele.',
       },
       password_reset: {
         subject: 'O seu código para escolher uma nova senha em {service}',
-        email: ['Este é o código para escolher uma nova senha em {service}:'],
+        email: ['Escreva este código onde o pediu, com a sua nova senha:'],
         sms: '{service}: {code} é o codigo para escolher uma nova senha. Expira em {minutes} min. Nunca o revele.',
       },
       email_change: {
         subject: 'Confirme o seu novo endereço de e-mail em {service}',
-        email: ['Este é o código para confirmar o seu novo endereço de e-mail em {service}:'],
+        email: ['Escreva este código onde indicou este endereço:'],
         sms: '{service}: {code} é o codigo para confirmar o novo e-mail. Expira em {minutes} min. Nunca o revele.',
       },
       phone_change: {
         subject: 'Confirme o seu novo número de telefone em {service}',
-        email: ['Este é o código para confirmar o seu novo número de telefone em {service}:'],
+        email: ['Escreva este código onde indicou este número:'],
         sms: '{service}: {code} é o codigo para confirmar o novo numero. Expira em {minutes} min. Nunca o revele.',
       },
       two_factor_enrolment: {
         subject: 'Ative a autenticação de dois fatores em {service}',
-        email: ['Este é o código para ativar a autenticação de dois fatores em {service}:'],
+        email: ['Escreva este código onde a está a ativar:'],
         sms: '{service}: {code} é o codigo para ativar a autenticacao de dois fatores. Expira em {minutes} min. Nunca o revele.',
       },
       recovery: {
         subject: 'O seu código de acesso temporário de {service}',
-        email: [
-          'Este é o seu código de acesso temporário. Com ele pode escolher uma nova senha para a sua conta em {service}:',
-        ],
+        email: ['Com este código pode escolher uma nova senha:'],
         sms: '{service}: {code} é o seu codigo de acesso temporario. Expira em {duration}. Nunca o revele.',
       },
       invitation: {
         subject: 'O seu convite para {service}',
-        email: [
-          'Recebeu um convite para {service}. Este é o código para escolher a senha da sua nova conta:',
-        ],
+        email: ['Com este código pode escolher a senha da sua nova conta:'],
         sms: '{service}: {code} é o codigo do seu convite. Expira em {duration}. Nunca o revele.',
       },
     },
@@ -321,7 +319,7 @@ export const pt: Texts = {
         subject: 'O seu convite para {service}',
         email: [
           'Foi convidado a abrir uma conta em {service}.',
-          'Aceite o convite: {link}',
+          'Aceitar o convite: {link}',
           'Se não conhece {service}, não é preciso fazer nada.',
         ],
         sms: '{service}: foi convidado a abrir uma conta: {link}',

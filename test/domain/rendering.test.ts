@@ -21,18 +21,13 @@ interface Given {
   catalog?: Catalog
 }
 
+const noTexts = { serviceName: null, logoUrl: null, support: null, colour: '#0f5f6b', layoutHtml: null }
+
 function renderer(baseUrl = 'https://auth.example.com', from: string | null = null, given: Given = {}) {
   const smtp = from === null ? null : { from }
   const { autofillDomain = null, serviceName = null } = given
   const server = { baseUrl }
-  const texts = {
-    serviceName,
-    logoUrl: null,
-    support: null,
-    colour: '#0f5f6b',
-    layoutHtml: null,
-    ...given.texts,
-  }
+  const texts = { ...noTexts, serviceName, ...given.texts }
   return createRenderer(
     { server, smtp, sms: { autofillDomain }, texts } as never,
     given.catalog ?? createCatalog({ language: 'fr' }),
@@ -214,6 +209,16 @@ describe('a code that somebody asked for with the password, or in a session', ()
   })
 })
 
+test('a code says once what it is for, and when and from where it was asked for', () => {
+  const createdAt = new Date('2026-11-22T05:57:00Z')
+  const values = { address: '203.0.113.9' }
+  const { text } = render({ language: 'en', purpose: 'two_factor', codeGroup: 'password', createdAt, values })
+  expect(text).toContain(
+    'Enter this code where you are signing in:\n\n    012345\n\nGood for 10 minutes, once\n\n' +
+      'When: November 22, 2026 at 5:57 AM UTC\nIP address: 203.0.113.9\n\nDo not share this code',
+  )
+})
+
 describe('a notice', () => {
   const createdAt = new Date('2026-11-22T05:57:00Z')
 
@@ -230,9 +235,59 @@ describe('a notice', () => {
     )
   })
 
-  test('names no device where none is known, and a code says neither', () => {
+  test('names no device where none is known', () => {
     expect(render({ purpose: 'password_changed', language: 'en', createdAt }).text).not.toContain('Device')
-    expect(render({ createdAt }).text).not.toContain('2026')
+  })
+
+  const noLink = renderer()
+  const withLink = createRenderer(
+    { server: { baseUrl: 'https://auth.example.com' }, smtp: null, sms: {}, texts: { ...noTexts } } as never,
+    createCatalog({ language: 'fr' }),
+    () => 'https://auth.example.com/undo?t=x&y',
+  )
+  const anchor = '<a dir="ltr" href="https://auth.example.com/undo?t=x&amp;y"'
+  const button = /<a class="button" href="https:\/\/auth\.example\.com\/undo\?t=x&amp;y"[^>]*>([^<]*)<\/a>/
+
+  test.each(languages)(
+    'in %s does by a button what its link does, which stands below it once',
+    (language) => {
+      const words = texts[language].messages.actions
+      for (const [purpose, label] of [
+        ['email_changed', words.undo],
+        ['phone_changed', words.undo],
+        ['email_removed', words.undo],
+        ['phone_removed', words.undo],
+        ['two_factor_removal', words.keep],
+        ['invited', words.accept],
+      ] as const) {
+        const { html, text } = render({ purpose, language }, withLink)
+        expect(html?.match(button)?.[1]).toBe(label.replaceAll("'", '’'))
+        expect(html?.split(anchor)).toHaveLength(2)
+        // No sentence says what the button below it says.
+        expect(html?.split(label.replaceAll("'", '’'))).toHaveLength(2)
+        expect(text.split('https://')).toHaveLength(2)
+        expect(render({ purpose, language }, noLink).html).not.toContain('class="button"')
+      }
+    },
+  )
+
+  test('whose own text has the link within a sentence keeps it there', () => {
+    const own = {
+      en: { messages: { notices: { email_changed: { email: ['Gone.', 'At {link} you undo it.'] } } } },
+    }
+    const from = createRenderer(
+      {
+        server: { baseUrl: 'https://auth.example.com' },
+        smtp: null,
+        sms: {},
+        texts: { ...noTexts },
+      } as never,
+      createCatalog({ language: 'en', own: own as never }),
+      () => 'https://auth.example.com/undo?t=x&y',
+    )
+    const { html } = render({ purpose: 'email_changed', language: 'en' }, from)
+    expect(html).toMatch(/>At <a dir="ltr"[^>]*>[^<]*<\/a> you undo it\.<\/p>/)
+    expect(html).toMatch(button)
   })
 })
 
@@ -254,12 +309,12 @@ describe('below a message', () => {
       sms: {},
       pages: { enabled: true },
     }
-    const texts = { serviceName: null, logoUrl: null, support: null, colour: '#ffe14d', layoutHtml: null }
+    const texts = { ...noTexts, colour: '#ffe14d' }
     const withPages = createRenderer({ ...config, texts } as never, createCatalog({ language: 'en' }))
     const { text, html } = render({ language: 'en', purpose: 'password_changed' }, withPages)
     expect(text).toContain('Review your account\nhttps://auth.example.com/account/sessions')
     expect(html).toMatch(
-      /<a href="https:\/\/auth\.example\.com\/account\/sessions" style="[^"]*background:#ffe14d;color:#14171c/,
+      /<a class="button" href="https:\/\/auth\.example\.com\/account\/sessions" style="[^"]*background:#ffe14d;color:#14171c/,
     )
     for (const purpose of ['confirmation', 'account_erased', 'operator_wrong_codes'])
       expect(render({ language: 'en', purpose }, withPages).html).not.toContain('/account/sessions')

@@ -39,6 +39,29 @@ describe('a code that is sent', () => {
     }
   })
 
+  test('says from where it was asked for, if that was by the password or in a session, and to a contact of the account', async () => {
+    const { bearer, email, person } = await owner()
+    const device = { device_name: 'Firefox', device_type: 'browser', device_os: 'Linux' }
+    await service.post('2fa/enable', { password }, { bearer })
+    const otp = await service.inbox.nextCode(email)
+    await service.post('2fa/enable/confirm', { otp }, { bearer })
+    await service.post('login', { ...person, ...device }, newClient())
+    await service.post('password/forgot', { identifier: email }, newClient())
+    const other = newEmail()
+    await service.post('email/change', { email: other, password }, { bearer })
+    await service.inbox.nextCode(email)
+    await service.inbox.nextCode(email)
+    const [confirmed, enabled, login, forgotten] = service.inbox
+      .textsTo(email)
+      .filter((text) => /\d{6}/.test(text))
+    for (const text of [enabled, login]) expect(text).toMatch(/^Adresse IP\u00a0: [\d.]+$/m)
+    for (const text of [confirmed, forgotten]) {
+      expect(text).toMatch(/^Date\u00a0: /m)
+      expect(text).not.toContain('Adresse IP')
+    }
+    for (const text of service.inbox.textsTo(other)) expect(text).not.toContain('Adresse IP')
+  })
+
   test('inside a session: also where it went, if the call does not name that', async () => {
     const { bearer, email } = await owner()
     const taken = (await owner()).email

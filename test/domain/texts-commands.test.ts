@@ -46,7 +46,7 @@ test('a language is begun, checked and looked at', async () => {
   )
   expect(await poterne('init', 'de')).toMatchObject({ code: 1, error: expect.stringContaining('--force') })
 
-  change('Here is your code to confirm your account at {service}:', 'Hier ist Ihr Code für {service}:')
+  change('Enter this code where you created your account:', 'Hier ist Ihr Code für {service}:')
   change('{code} is your confirmation code', 'https://acme.example/{code} bestätigt')
   const checked = await poterne('check')
   expect(checked).toMatchObject({ code: 1, error: '' })

@@ -49,7 +49,7 @@ describe('a language that the operator wrote', () => {
     await service.post('register', registration(email), { language: 'de' })
     const { subject, text, html } = await mailTo(email)
     expect(subject).toBe('Bestätigen Sie Ihr Konto bei Acme')
-    expect(text).toStartWith('Guten Tag,\n\nEste es su código')
+    expect(text).toStartWith('Guten Tag,\n\nEscriba este código donde creó su cuenta:')
     expect(html).toContain('<html lang="de" dir="ltr">')
   })
 })
@@ -76,7 +76,7 @@ describe('the language of an account', () => {
 
     await service.post('email/change', { email, password: person.password }, { bearer, language: 'en' })
     const mail = await mailTo(email)
-    expect(mail.text).toContain('إليك رمز تأكيد بريدك الإلكتروني الجديد في Acme:')
+    expect(mail.text).toContain('أدخل هذا الرمز حيث كتبت هذا العنوان:')
     expect(mail.html).toContain('<html lang="ar" dir="rtl">')
     const forgot = await service.post('password/forgot', { identifier: phone }, { language: 'fr' })
     expect(forgot.headers.get('content-language')).toBe('fr')

@@ -4,7 +4,7 @@
  */
 
 import type { Config } from '../../../platform/config/types.ts'
-import { currentRequest } from '../../../platform/request-context.ts'
+import { addressOfPerson } from '../../../platform/request-context.ts'
 import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { NewMessage, NoticePurpose } from '../../messages/outbox/message.ts'
@@ -23,12 +23,6 @@ interface NoticeOptions {
   undo?: UndoNotice | null
   /** More values for the texts. */
   values?: Record<string, string>
-}
-
-/** The address is null if an administrator, a token or the service itself acted: theirs is none of the owner's business. */
-function addressOfPerson(): string | null {
-  const request = currentRequest()
-  return request && request.actor === null ? request.address : null
 }
 
 export type OwnerNotices = ReturnType<typeof createOwnerNotices>

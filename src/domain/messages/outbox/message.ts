@@ -62,6 +62,10 @@ export type NoticePurpose = (typeof noticePurposes)[number]
 export const messagePurposes = [...sentCodePurposes, ...noticePurposes] as const
 export type MessagePurpose = (typeof messagePurposes)[number]
 
+/** Codes to a contact that is not the account's yet, and may be anybody's. */
+export const isToNewContact = (purpose: string): boolean =>
+  purpose === 'email_change' || purpose === 'phone_change'
+
 export interface NewMessage {
   channel: Channel
   destination: string

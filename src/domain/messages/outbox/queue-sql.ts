@@ -13,11 +13,11 @@ import {
   type Placeholders,
   type ValuesOf,
 } from '../../../platform/postgres/statement.ts'
-import { currentRequest } from '../../../platform/request-context.ts'
+import { addressOfPerson, currentRequest } from '../../../platform/request-context.ts'
 import { decoyDestination } from '../../foundation/decoys/decoys.ts'
 import type { CallerGroup } from '../../foundation/limits/callers.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
-import { DECOYS_LANE, LANES, type NewMessage } from './message.ts'
+import { DECOYS_LANE, isToNewContact, LANES, type NewMessage } from './message.ts'
 
 /** The name under which statements announce that a trigger may have queued messages to applications. */
 export const LOGOUTS = 'logouts'
@@ -47,13 +47,23 @@ export const aboutAccount = sql`coalesce(account_uuid, code_subject)`
 const laneOf = ({ destination, code }: Pick<NewMessage, 'destination' | 'code'>): number =>
   destination === decoyDestination ? DECOYS_LANE : LANES[code?.group ?? 'owner']
 
+/**
+ * From where an owner's code was asked for: by the password or in a session, and sent to a contact of the account. All
+ * others tell nothing: whoever types a wrong address would tell its owner theirs.
+ */
+function askedFrom({ code, purpose }: NewMessage): Record<string, string> {
+  if (code === undefined || code.group === 'stranger' || isToNewContact(purpose)) return {}
+  const [device, address] = [currentRequest()?.deviceName, addressOfPerson()]
+  return { ...(device && { device }), ...(address && { address }) }
+}
+
 export function messageParams(message: NewMessage): ValuesOf<typeof messageParamTypes> {
   return {
     messageChannel: message.channel,
     messageDestination: message.destination,
     messagePurpose: message.purpose,
     messageLanguage: message.language,
-    messageValues: message.values ?? {},
+    messageValues: { ...askedFrom(message), ...message.values },
     codeSubject: message.code?.subject ?? null,
     codePurpose: message.code?.purpose ?? null,
     codeGroup: message.code?.group ?? 'stranger',

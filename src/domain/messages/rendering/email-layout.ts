@@ -11,6 +11,8 @@ export interface EmailParts {
   greeting: string
   above: string[]
   code: string | null
+  /** For how long the code is good. */
+  validity: string | null
   /** When it happened, on which device and from which address, each with its label. */
   facts: [label: string, value: string][]
   below: string[]
@@ -18,7 +20,7 @@ export interface EmailParts {
   footer: string[]
   /** An address of the service that stands in one of the paragraphs; null: none. */
   link: string | null
-  /** A page of the service on which something can be done about it. */
+  /** A page of the service on which something can be done about it; it may be the link. */
   button: { label: string; href: string } | null
 }
 
@@ -32,44 +34,59 @@ interface EmailLook {
   layoutHtml: string | null
 }
 
-export function plainText({ greeting, above, code, facts, below, button, footer }: EmailParts): string {
+export function plainText(parts: EmailParts): string {
+  const { greeting, above, code, validity, facts, below, link, button, footer } = parts
   const blocks = [
     greeting,
     ...above,
     ...(code === null ? [] : [`    ${code}`]),
+    ...(validity === null ? [] : [validity]),
     ...(facts.length === 0 ? [] : [facts.map(([label, value]) => `${label} ${value}`.trim()).join('\n')]),
     ...below,
-    ...(button === null ? [] : [`${button.label}\n${button.href}`]),
+    ...(button === null || button.href === link ? [] : [`${button.label}\n${button.href}`]),
   ]
   return `${blocks.join('\n\n')}\n\n-- \n${footer.join('\n')}\n`
 }
 
-const paragraphWith = (link: string | null) => (text: string) => {
-  const address = link && escapeHtml(link)
-  const anchor = `<a dir="ltr" href="${address}" style="color:inherit;overflow-wrap:anywhere">${address}</a>`
-  const escaped = escapeHtml(text)
-  return `<p style="margin:0 0 16px">${address ? escaped.replace(address, anchor) : escaped}</p>`
+const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`
+
+const ADDRESS = 'margin:0 0 16px;color:#5a626d;font-size:13px;line-height:20px'
+const anchorTo = (link: string) =>
+  `<a dir="ltr" href="${escapeHtml(link)}" style="color:inherit;overflow-wrap:anywhere">${escapeHtml(link)}</a>`
+
+/** An address at the end of its sentence stands below the button. A sentence that says what the button says is left out. */
+function paragraphWith({ link, button }: EmailParts, buttonHtml: string[]): (text: string) => string[] {
+  return (text) => {
+    if (link === null || !text.includes(link)) return [paragraph(text)]
+    if (!text.endsWith(link)) {
+      const [before = '', after = ''] = text.split(link).map(escapeHtml)
+      return [`<p style="margin:0 0 16px">${before}${anchorTo(link)}${after}</p>`, ...buttonHtml]
+    }
+    const sentence = text.slice(0, -link.length).trim()
+    const says = withoutColon(sentence) === button?.label ? [] : [paragraph(sentence)]
+    return [...says, ...buttonHtml, `<p class="soft" style="${ADDRESS}">${anchorTo(link)}</p>`]
+  }
 }
 
 export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutHtml }: EmailLook): string {
-  const { language, subject, above, code, facts, below, button, footer, link } = parts
-  const paragraph = paragraphWith(link)
+  const { language, subject, above, code, validity, facts, below, button, footer, link } = parts
   const direction = textDirection(language)
   const logo = logoUrl === null ? '' : escapeHtml(logoUrl)
   const { brand, onBrand } = brandTokens(colour, 'light')
+  const buttonHtml = button === null ? [] : [buttonTo(button, brand, onBrand)]
   const content = [
     ...above.map(paragraph),
-    ...codeBlock(code),
+    ...codeBlock(code, validity),
     ...factRows(facts),
-    ...below.map(paragraph),
-    ...(button === null ? [] : [buttonTo(button, brand, onBrand)]),
+    ...below.flatMap(paragraphWith(parts, buttonHtml)),
+    ...(button?.href === link ? [] : buttonHtml),
   ]
   return fillLayout(layoutHtml ?? builtInLayout, {
     content: content.join('\n'),
     header: headerOf(service, logo, brand, onBrand),
     footer: footer.map(escapeHtml).join('<br>'),
     // The title says what it is about; lists of messages show what comes next.
-    preheader: escapeHtml((code === null ? above[0] : below[0]) ?? ''),
+    preheader: escapeHtml((code === null ? above[0] : validity) ?? ''),
     subject: escapeHtml(subject),
     service: escapeHtml(service),
     logo_url: logo,
@@ -90,7 +107,7 @@ function headerOf(service: string, logo: string, brand: string, onBrand: string)
 }
 
 /** Digits stand in two groups, by a margin: a copy of them has no space. */
-function codeBlock(code: string | null): string[] {
+function codeBlock(code: string | null, validity: string | null): string[] {
   if (code === null) return []
   // The codes of an administrator have 19 characters, which a telephone shows in one line only if they are small.
   const isLong = code.length > 8
@@ -99,8 +116,11 @@ function codeBlock(code: string | null): string[] {
   const spans = groups.map(
     (part, at) => `<span style="${spacing}${at > 0 ? ';margin-left:14px' : ''}">${escapeHtml(part)}</span>`,
   )
-  const figures = `margin:24px 0;padding:16px 8px;font:600 ${isLong ? '18px/28px' : '32px/40px'} ui-monospace,Menlo,Consolas,monospace;text-align:center;color:#14171c;background:#f4f5f7;border-radius:10px`
-  return [`<p class="code" dir="ltr" style="${figures}">${spans.join('')}</p>`]
+  const figures = `margin:20px 0 8px;padding:16px 8px;font:600 ${isLong ? '18px/28px' : '32px/40px'} ui-monospace,Menlo,Consolas,monospace;text-align:center;color:#14171c;background:#f4f5f7;border-radius:10px`
+  return [
+    `<p class="code" dir="ltr" style="${figures}">${spans.join('')}</p>`,
+    `<p class="soft" style="margin:0 0 24px;color:#5a626d;font-size:14px;line-height:20px;text-align:center">${escapeHtml(validity ?? '')}</p>`,
+  ]
 }
 
 /** `Heure :` as it stands beside its fact. */
@@ -119,4 +139,4 @@ function factRows(facts: EmailParts['facts']): string[] {
 }
 
 const buttonTo = ({ label, href }: { label: string; href: string }, brand: string, onBrand: string) =>
-  `<p style="margin:24px 0 16px"><a href="${escapeHtml(href)}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:${brand};color:${onBrand};font-size:15px;font-weight:600;text-decoration:none">${escapeHtml(label)}</a></p>`
+  `<p style="margin:20px 0 16px"><a class="button" href="${escapeHtml(href)}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:${brand};color:${onBrand};font-size:15px;font-weight:600;text-decoration:none">${escapeHtml(label)}</a></p>`

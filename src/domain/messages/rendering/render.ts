@@ -10,7 +10,12 @@ import { type Language, textDirection } from '../../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
 import { chosenName, oneLine } from '../../../texts/names.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
-import { type MessagePurpose, messagePurposes, type NoticePurpose } from '../outbox/message.ts'
+import {
+  isToNewContact,
+  type MessagePurpose,
+  messagePurposes,
+  type NoticePurpose,
+} from '../outbox/message.ts'
 import type { PersonMessage } from '../outbox/store.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
 import { type EmailParts, emailHtml, plainText } from './email-layout.ts'
@@ -72,19 +77,40 @@ export function createRenderer(
 }
 
 type Words = ReturnType<typeof createLanguage>
-type OwnParts = Pick<EmailParts, 'above' | 'facts' | 'below' | 'footer' | 'button'>
+type OwnParts = Pick<EmailParts, 'above' | 'validity' | 'facts' | 'below' | 'footer' | 'button'>
 
-function codeParts({ purpose, codeGroup }: PersonMessage, facts: MessageFacts, words: Words): OwnParts {
+function codeParts(
+  { purpose, codeGroup, createdAt }: PersonMessage,
+  facts: MessageFacts,
+  words: Words,
+): OwnParts {
   const template = words.templates[purpose as MessagePurpose]
-  const isEntered = codeGroup === 'stranger'
-  const reason = words.reason(facts, isEntered)
+  const isProved = codeGroup !== 'stranger'
+  const reason = words.reason(facts, !isProved || isToNewContact(purpose))
+  const [validity = '', ...below] = template.below(facts, isProved).map(typographic)
   return {
     above: template.above(facts).map(typographic),
-    facts: [],
-    below: template.below(facts, !isEntered).map(typographic),
+    validity,
+    facts: circumstancesOf(createdAt, facts, words),
+    below,
     footer: [words.footer(facts), reason].map(typographic),
     button: null,
   }
+}
+
+const circumstancesOf = (createdAt: Date, facts: MessageFacts, words: Words): EmailParts['facts'] =>
+  words
+    .circumstances(facts, dateIn(words.tag, createdAt))
+    .map(([label, value]) => [typographic(label), typographic(value)])
+
+/** What their links do, where they carry one. */
+const actions: Partial<Record<string, keyof MessageTexts['actions']>> = {
+  email_changed: 'undo',
+  phone_changed: 'undo',
+  email_removed: 'undo',
+  phone_removed: 'undo',
+  two_factor_removal: 'keep',
+  invited: 'accept',
 }
 
 /** After these there is no account to look at, or somebody else did it. */
@@ -100,15 +126,16 @@ function noticeParts(
   const [what = '', ...advice] = words.templates[purpose as MessagePurpose].above(facts)
   const isForOperator = purpose.startsWith('operator_')
   const reason = words.reason(facts, purpose === 'invited')
-  const leads = reviewed !== null && facts.link === undefined && !isForOperator && !unreviewed.has(purpose)
+  const leads = reviewed !== null && !isForOperator && !unreviewed.has(purpose)
+  const action = actions[purpose]
+  const review = leads ? { label: words.review, href: reviewed } : null
   return {
     above: [typographic(what)],
-    facts: words
-      .circumstances(facts, dateIn(words.tag, createdAt))
-      .map(([label, value]) => [typographic(label), typographic(value)]),
+    validity: null,
+    facts: circumstancesOf(createdAt, facts, words),
     below: advice.map(typographic),
     footer: [words.footer(facts), ...(isForOperator ? [] : [reason])].map(typographic),
-    button: leads ? { label: words.review, href: reviewed } : null,
+    button: action && facts.link ? { label: typographic(words.actions[action]), href: facts.link } : review,
   }
 }
 
@@ -123,6 +150,7 @@ function createLanguage(tag: Language, catalog: Catalog) {
     tag,
     greeting: texts.greeting,
     review: texts.review,
+    actions: texts.actions,
     quotes: quotesOf(texts, tag),
     templates,
     ...shared,

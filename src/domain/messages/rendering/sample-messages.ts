@@ -2,8 +2,9 @@
 import type { Config } from '../../../platform/config/types.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import type { Language } from '../../../texts/languages.ts'
+import type { CallerGroup } from '../../foundation/limits/callers.ts'
 import { accountCodeKinds, codePurposes } from '../codes/store.ts'
-import type { Channel, MessagePurpose } from '../outbox/message.ts'
+import { type Channel, isToNewContact, type MessagePurpose } from '../outbox/message.ts'
 import type { PersonMessage } from '../outbox/store.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
 import { createRenderer } from './render.ts'
@@ -28,6 +29,24 @@ const subjects: Record<string, string> = {
   operator_webhook_given_up: 'app',
 }
 
+/** Who asks for these codes is known by the password, or in a session; all others a stranger may ask for. */
+const groups: Partial<Record<string, CallerGroup>> = {
+  two_factor: 'password',
+  step_up: 'owner',
+  email_change: 'owner',
+  phone_change: 'owner',
+  two_factor_enrolment: 'owner',
+}
+
+/** As outbox/queue-sql.ts stores them. */
+function valuesOf(purpose: string, isCode: boolean): Record<string, string> {
+  const about = { ...values, about: subjects[purpose] ?? '' }
+  const { device, address, ...rest } = about
+  if (!isCode) return about
+  if (groups[purpose] === 'password') return { ...rest, address }
+  return groups[purpose] === 'owner' && !isToNewContact(purpose) ? about : rest
+}
+
 /** A code that an administrator gave lives for a week here. */
 const ADMINISTRATORS_CODE = { code: 'K7QM-2XWD-9RHT-4BNP', minutes: 7 * 24 * 60 }
 
@@ -49,7 +68,7 @@ export function createSamples(
   return (language, purpose, channel) => {
     const { code, minutes: left } = codeOf(purpose)
     const destination = channel === 'sms' ? '+33612345678' : 'ada@example.com'
-    return render(sampleRow({ language, purpose, channel, destination }), code, left)
+    return render(sampleRow({ language, purpose, channel, destination }, code !== null), code, left)
   }
 }
 
@@ -58,17 +77,17 @@ const linkOf = ({ server }: Pick<Config, 'server'>) => `${server.baseUrl}/undo?t
 
 type Row = Pick<PersonMessage, 'language' | 'purpose' | 'channel' | 'destination'>
 
-function sampleRow(row: Row): PersonMessage {
+function sampleRow(row: Row, isCode: boolean): PersonMessage {
   return {
     ...row,
     id: 0,
-    values: { ...values, about: subjects[row.purpose] ?? '' },
+    values: valuesOf(row.purpose, isCode),
     lane: 0,
     requestId: null,
     accountUuid: null,
     codeSubject: null,
     codePurpose: null,
-    codeGroup: 'owner',
+    codeGroup: groups[row.purpose] ?? 'stranger',
     codeSeed: null,
     createdAt: new Date(),
     attempts: 1,
