@@ -1,10 +1,11 @@
-/** Dates in the language of their reader. */
+/** Dates and lists in the language of their reader. */
 
 type Style = Pick<Intl.DateTimeFormatOptions, 'dateStyle' | 'timeStyle'>
 
-/** Making one takes a hundred times as long as writing a date with it. */
+/** Making one takes a hundred times as long as writing with it. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 const pastFormats = new Map<string, Intl.RelativeTimeFormat>()
+const listFormats = new Map<string, Intl.ListFormat>()
 
 /** Writes a date as it is in UTC, by a locale made of a language of the catalog. */
 export function writeDate(date: Date, locale: string, style: Style): string {
@@ -20,3 +21,9 @@ export const writeAgo = (count: number, unit: Intl.RelativeTimeFormatUnit, local
   pastFormats
     .getOrInsertComputed(locale, () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
     .format(-count, unit)
+
+/** Writes names one after the other, with the comma of that language. */
+export const writeList = (names: readonly string[], locale: string): string =>
+  listFormats
+    .getOrInsertComputed(locale, () => new Intl.ListFormat(locale, { type: 'unit', style: 'short' }))
+    .format(names)

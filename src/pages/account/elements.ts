@@ -161,10 +161,6 @@ const UNITS = [
 export const day = ({ client }: Pick<OwnVisit, 'client'>, at: Date): string =>
   writeDate(at, client.language, { dateStyle: 'long' })
 
-/** Writes names one after the other, with the comma of the reader's language. */
-export const commaList = ({ client }: Pick<OwnVisit, 'client'>, names: readonly string[]): string =>
-  new Intl.ListFormat(client.language, { type: 'unit', style: 'short' }).format(names)
-
 /** Writes a time in the reader's language, to the minute. */
 export function time({ client }: OwnVisit, at: Date | string): Html {
   const date = new Date(at)

@@ -192,8 +192,12 @@ interface RowParts {
 export const badge = (text: string, kind: Exclude<Kind, 'bad'> = ''): Html =>
   html`<span class="badge${kind && ` ${kind}`}">${text}</span>`
 
-const rowContent = ({ icon: mark = null, label, detail = null, badge: shown = null }: RowParts): Html =>
-  html`${typeof mark === 'string' ? icon(mark) : mark}<span class="text"><span>${label}</span>${detail !== null && html` <span>${detail}</span>`}</span>${shown !== null && html` ${shown}`}`
+const rowMark = ({ icon: mark = null }: RowParts): Html | null =>
+  typeof mark === 'string' ? icon(mark) : mark
+const rowWords = ({ label, detail = null, badge: shown = null }: RowParts): Html =>
+  html`<span class="text"><span>${label}</span>${detail !== null && html` <span>${detail}</span>`}</span>${shown !== null && html` ${shown}`}`
+
+const rowContent = (parts: RowParts): Html => html`${rowMark(parts)}${rowWords(parts)}`
 
 /** The whole row is the link, so its name says what it is about. */
 export const rowLink = (href: string, parts: RowParts): Html =>
@@ -201,7 +205,9 @@ export const rowLink = (href: string, parts: RowParts): Html =>
 
 /** A row that says something; `action` stands at its end. */
 export const row = (parts: RowParts, action: Html | null = null): Html =>
-  html`<div class="row${action !== null && ' acts'}">${rowContent(parts)}${action}</div>`
+  action === null
+    ? html`<div class="row">${rowContent(parts)}</div>`
+    : html`<div class="row">${rowMark(parts)}<div class="beside">${rowWords(parts)}${action}</div></div>`
 
 /** A row that is a button of its form. */
 export const rowButton = (action: string, parts: RowParts, more: Html | null = null): Html =>

@@ -77,6 +77,7 @@ export const pagesAr: PageTexts = {
   other_way: 'الدخول بطريقة أخرى',
   another_way: 'طريقة أخرى',
   start_over: 'البدء من جديد',
+  not_you: 'لست أنت؟',
   second_factor_app: 'أدخل رمز التطبيق',
   second_factor_app_lead: 'افتح تطبيق المصادقة واكتب أرقامه الستة.',
   second_factor_passkey_title: 'استخدم مفتاح المرور',

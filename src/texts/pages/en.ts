@@ -78,6 +78,7 @@ export const pagesEn: PageTexts = {
   other_way: 'Sign in another way',
   another_way: 'Another way',
   start_over: 'Start over',
+  not_you: 'Not you?',
   second_factor_app: 'Enter the code of your app',
   second_factor_app_lead: 'Open your authenticator app and type its six digits.',
   second_factor_passkey_title: 'Use your passkey',

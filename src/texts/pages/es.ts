@@ -78,6 +78,7 @@ export const pagesEs: PageTexts = {
   other_way: 'Iniciar sesión de otra forma',
   another_way: 'Otra forma',
   start_over: 'Empezar de nuevo',
+  not_you: '¿No es usted?',
   second_factor_app: 'Escriba el código de su aplicación',
   second_factor_app_lead: 'Abra su aplicación de autenticación y escriba sus seis cifras.',
   second_factor_passkey_title: 'Use su llave de acceso',

@@ -76,6 +76,7 @@ export const pagesFr = {
   other_way: 'Se connecter autrement',
   another_way: 'Un autre moyen',
   start_over: 'Recommencer',
+  not_you: 'Ce n’est pas vous ?',
   second_factor_app: 'Saisissez le code de votre application',
   second_factor_app_lead: 'Ouvrez votre application d’authentification et tapez ses six chiffres.',
   second_factor_passkey_title: 'Utilisez votre clé d’accès',

@@ -78,6 +78,7 @@ export const pagesPt: PageTexts = {
   other_way: 'Entrar de outra forma',
   another_way: 'Outra forma',
   start_over: 'Começar de novo',
+  not_you: 'Não é você?',
   second_factor_app: 'Escreva o código da sua aplicação',
   second_factor_app_lead: 'Abra a sua aplicação de autenticação e escreva os seis algarismos.',
   second_factor_passkey_title: 'Use a sua chave de acesso',

@@ -3,7 +3,7 @@ import { newEmail, PASSWORD } from '../api-client.ts'
 import { appCode, protectByApp, protectBySentCodes } from '../authenticator.ts'
 import { type PageBrowser, passProvider } from '../page-browser.ts'
 import { newPerson } from '../pretend-provider.ts'
-import { register, signIn } from './ways-in.ts'
+import { register, settle, signIn } from './ways-in.ts'
 import { addPasskey, changes, type Walk } from './world.ts'
 
 const LONG = 'Wolfeschlegelsteinhausenbergerdorff-Featherstonehaugh'
@@ -102,13 +102,6 @@ async function protectedPerson(walk: Walk): Promise<void> {
   note('account-password-letters', await (await own.open('/account/password')).send('/account/field'))
   await own.open('/account/passkeys')
   note('account-passkeys-edit', await own.send('/account/passkeys/choose'))
-}
-
-/** Accepts the terms, and takes the language of the walk. */
-async function settle({ language }: Walk, browser: PageBrowser): Promise<void> {
-  if (browser.path === '/sign-in/terms') await browser.send('/sign-in/terms')
-  await browser.open('/account/language')
-  await browser.send('/account/language', { language })
 }
 
 async function byMessage(walk: Walk): Promise<void> {

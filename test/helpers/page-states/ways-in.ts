@@ -24,6 +24,13 @@ export async function register({ browse, full }: Walk, identifier = newEmail()):
   return browser.send('/confirm', { otp: await full.inbox.nextCode(identifier) })
 }
 
+/** Accepts the terms, and takes the language of the walk. */
+export async function settle({ language }: Walk, browser: PageBrowser): Promise<void> {
+  if (browser.path === '/sign-in/terms') await browser.send('/sign-in/terms')
+  await browser.open('/account/language')
+  await browser.send('/account/language', { language })
+}
+
 export async function walkWaysIn(walk: Walk): Promise<void> {
   await signInStates(walk)
   await refusedStates(walk)
@@ -184,6 +191,7 @@ async function failedStates(walk: Walk): Promise<void> {
   await refused('other-site', await browse().open('/sign-in'), { 'sec-fetch-site': 'cross-site' })
   const { identifier } = await limited.signUp(newEmail())
   const eager = await signIn(browse(limited), identifier)
+  await settle(walk, eager)
   for (let tries = 0; tries < 70 && eager.status !== 429; tries++)
     await eager.open(authorizeAddress(newVerifier()))
   note('limited', eager)

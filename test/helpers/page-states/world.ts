@@ -78,6 +78,8 @@ export async function startWorld(brand: Settings = {}): Promise<World> {
     }),
     startLimited({ settings: mergeSettings(shared, { pages: { applications } }, brand) }),
   ])
+  // Walks make its clock go on.
+  provider.keepTime(full.clock)
   const services = [full, simple, optional, limited]
   return {
     ...{ full: withTerms(full), simple, optional, limited, provider },

@@ -3,12 +3,13 @@ import { lacksTerms } from '../../../domain/accounts/admission/service.ts'
 import type { AccountRecord } from '../../../domain/accounts/core/account-schema.ts'
 import type { Profile } from '../../../domain/accounts/core/profile.ts'
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
+import { writeList } from '../../../texts/dates.ts'
 import { nameOfLanguage } from '../../../texts/languages.ts'
 import { nameOfProvider } from '../../../texts/names.ts'
 import { badge, group, isolated, notice, rowLink, rows, withTerms } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
-import { type AccountOffered, commaList, day, homePage, linkButton, time } from '../elements.ts'
+import { type AccountOffered, day, homePage, linkButton, time } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 import { FEW_CODES } from './two-factor.ts'
 
@@ -110,7 +111,7 @@ function signingInRows(
       icon: 'shield',
       label: pages.two_factor,
       detail: account.twoFactorEnabled
-        ? commaList(visit, factors)
+        ? writeList(factors, visit.client.language)
         : account.passwordDigest === null
           ? null
           : pages.only_step,
@@ -120,13 +121,16 @@ function signingInRows(
       rowLink('/account/passkeys', {
         icon: 'passkey',
         label: pages.passkeys,
-        detail: passkeys.length > 0 ? commaList(visit, passkeys) : pages.no_passkeys,
+        detail: passkeys.length > 0 ? writeList(passkeys, visit.client.language) : pages.no_passkeys,
       }),
     offered.providers.length > 0 &&
       rowLink('/account/providers', {
         icon: 'link',
         label: pages.providers,
-        detail: identities.length > 0 ? commaList(visit, identities.map(nameOfProvider)) : pages.none,
+        detail:
+          identities.length > 0
+            ? writeList(identities.map(nameOfProvider), visit.client.language)
+            : pages.none,
       }),
   ]
 }

@@ -74,6 +74,23 @@ ${list.length > 1 && html`<form method="post" action="${visit.to('/account/sessi
 /** Somebody tried, and did not come in. */
 const alarming = new Set(['login.failed', 'login.locked_out', 'two_factor.failed', 'account.locked'])
 
+/** By the event, or the part of its name before the dot. */
+const eventIcons: Record<string, IconName> = {
+  login: 'enter',
+  session: 'leave',
+  two_factor: 'shield',
+  recovery_code: 'key',
+  recovery_codes: 'key',
+  passkey: 'passkey',
+  password: 'lock',
+  identifier: 'mail',
+  identity: 'link',
+  undo: 'back',
+  trusted_device: 'laptop',
+  account: 'person',
+  'account.exported': 'download',
+}
+
 /** The events that owners know a sentence for; the others are for programs. */
 export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], next: string | null): Screen {
   const { pages } = visit.texts
@@ -87,9 +104,9 @@ export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], n
     const where = [deviceName(visit, event.device), event.address && isolated(event.address)].flatMap(
       (part) => (part ? [part, ' · '] : []),
     )
-    const isBad = alarming.has(event.type)
+    const known = eventIcons[event.type] ?? eventIcons[event.type.split('.')[0]!] ?? 'check'
     const shown = row({
-      icon: icon(isBad ? 'alert' : 'check', isBad ? 'bad' : ''),
+      icon: alarming.has(event.type) ? icon('alert', 'bad') : icon(known),
       label: what,
       detail: html`${where}${ago(visit, event.created_at)}`,
     })

@@ -117,22 +117,25 @@ function otherSteps(
     : methods.includes('recovery_code')
   const field = (icon: IconName, label: string, detail: string | null = null) =>
     rowButton(to('/code/field'), { icon, label, detail }, changesCodeField(!letters))
-  return html`${group(pages.another_way)}${rows([
+  const startOver = otherWay(
+    html`${icon('back', 'back')}<span class="text"><span>${pages.start_over}</span></span>`,
+    to('/code/sign-in'),
+    'row',
+  )
+  const others = [
     passkey && asked !== 'passkey' && { withPasskeys: passkey },
     hasOther && !letters && field('key', pages.use_recovery_code, pages.use_recovery_code_why),
     hasOther && letters && methods.some(isOfDigits) && field('phone', pages.use_digits),
-    otherWay(
-      html`${icon('back', 'back')}<span class="text"><span>${pages.start_over}</span></span>`,
-      to('/code/sign-in'),
-      'row',
-    ),
-  ])}`
+  ]
+  if (others.some(Boolean)) return html`${group(pages.another_way)}${rows([...others, startOver])}`
+  if (asked === 'none') return otherWay(pages.start_over, to('/code/sign-in'), 'button quiet')
+  return html`<p class="next">${otherWay(pages.start_over, to('/code/sign-in'))}</p>`
 }
 
-/** Who is signing in, as it was typed. */
-const whoSignsIn = ({ flow: { typed } }: View): Html | null =>
+/** Who is signing in, as it was typed, and a way for somebody else. */
+const whoSignsIn = ({ texts: { pages }, flow: { typed } }: View, { to }: Drawing): Html | null =>
   typed?.identifier
-    ? html`<div class="who"><span class="avatar" aria-hidden="true">${initialsOf(typed.identifier)}</span><span class="small">${isolated(typed.identifier)}</span></div>`
+    ? html`<div class="who"><span class="avatar" aria-hidden="true">${initialsOf(typed.identifier)}</span><div class="small">${isolated(typed.identifier)}<form method="post" action="${to('/code/sign-in')}"><button class="link">${pages.not_you}</button></form></div></div>`
     : null
 
 function secondFactorScreen(visit: View, drawing: Drawing): Screen {
@@ -156,7 +159,7 @@ ${sent && !letters && sendAgain(visit, drawing, '/code/again', problem.wait)}`
     html`<button class="row" form="passkey">${icon('passkey')}<span class="text"><span>${pages.use_passkey}</span></span>${icon('chevron', 'chevron')}</button>`
   return {
     title,
-    content: html`${whoSignsIn(visit)}${heading(title, lead)}
+    content: html`${whoSignsIn(visit, drawing)}${heading(title, lead)}
 ${problem.above ?? noticeOf(visit)}${!letters && lateNotice(visit, drawing)}
 ${asked === 'passkey' && html`${withoutPasskeys(visit)}${passkeyForm(visit, drawing, pages.use_passkey, 'button main')}`}
 <form method="post" action="${to('/code')}">
