@@ -1,6 +1,6 @@
 /**
  * All checks that do not run the service: prints one line for each, and exits with 1 if one of them failed. With `--quick`
- * without types and lint, which take two thirds of the time.
+ * without types and lint, which take two thirds of the time; with names of checks those alone.
  */
 import { join } from 'node:path'
 import { checkLayers } from './check-layers.ts'
@@ -14,6 +14,7 @@ import { checkMigrations } from './checks/migrations.ts'
 import { checkNames } from './checks/names.ts'
 import { checkOpenOperations } from './checks/open-operations.ts'
 import { checkOpenapi } from './checks/openapi.ts'
+import { checkProfileFields } from './checks/profile-fields.ts'
 import { checkRoutes } from './checks/routes.ts'
 import { checkShadows } from './checks/shadows.ts'
 import { asProblems, type Check, readFiles, root, runProgram, toolCommand } from './checks/source-files.ts'
@@ -47,6 +48,7 @@ const checks: Record<string, Check> = {
   'open operations': checkOpenOperations,
   links: checkLinks,
   names: checkNames,
+  'profile fields': checkProfileFields,
   shadows: checkShadows,
   words: checkWords,
 }
@@ -60,8 +62,11 @@ async function runCheck(name: string, check: Check): Promise<boolean> {
   return problems.length === 0
 }
 
-const chosen = Object.entries(checks).filter(
-  ([name]) => !process.argv.includes('--quick') || !/^(types|lint)/.test(name),
+const named = process.argv.slice(2).filter((argument) => argument !== '--quick')
+const unknown = named.filter((name) => !Object.hasOwn(checks, name))
+if (unknown.length > 0) throw new Error(`no check is called ${unknown}: ${Object.keys(checks).join(', ')}`)
+const chosen = Object.entries(checks).filter(([name]) =>
+  named.length > 0 ? named.includes(name) : !process.argv.includes('--quick') || !/^(types|lint)/.test(name),
 )
 const results = await Promise.all(chosen.map(([name, check]) => runCheck(name, check)))
 process.exitCode = results.every(Boolean) ? 0 : 1

@@ -1,8 +1,10 @@
 /** The sentences, and which language a client gets. */
 import { describe, expect, test } from 'bun:test'
+import { readFiles } from '../../scripts/checks/source-files.ts'
 import { pickLanguage } from '../../src/texts/accept-language.ts'
 import { errorStatus, fieldErrorCodes, weakPasswordReasons } from '../../src/texts/errors.ts'
 import { builtInTags, languages } from '../../src/texts/languages.ts'
+import { pagesFr } from '../../src/texts/pages/fr.ts'
 import type { Texts } from '../../src/texts/texts.ts'
 import { cheapest } from '../helpers/timing.ts'
 
@@ -27,6 +29,17 @@ describe('the sentences', () => {
       expect(sentence).not.toContain("'")
       expect(sentence).not.toMatch(/(?<![\u00a0\u202f])[:;!?]/)
     }
+  })
+
+  test('each is said somewhere', async () => {
+    const source = (await readFiles('src/**/*.ts')).filter(
+      ({ path }) => !/\/texts\/(pages\/)?..\.ts$/.test(path),
+    )
+    const words = new Set(source.flatMap(({ text }) => text.match(/\w+/g) ?? []))
+    const names = [...Object.keys(pagesFr), ...Object.keys(languages.fr.sentences)]
+    // The name of an event's sentence is made of the event.
+    const unsaid = names.filter((name) => !words.has(name) && !name.startsWith('event_'))
+    expect(unsaid).toEqual([])
   })
 
   test('the channel of the code is named', () => {
