@@ -17,6 +17,7 @@ import { createRedactor } from '../../../platform/redact.ts'
 import { untilResolved } from '../../../platform/resolved-fetch.ts'
 import { cleanWords } from '../senders/clean-words.ts'
 import type { RenderedMessage, SendOutcome, Trace } from '../senders/sender.ts'
+import { type Compose, createComposer } from './compose.ts'
 import { createConversation } from './conversation.ts'
 import { createSenderCheck, type SenderCheck } from './sender-check.ts'
 import { AddressRefused, isSilence, outcomeOfConversation } from './verdict.ts'
@@ -50,9 +51,9 @@ export function createSmtpSender(options: SmtpSenderOptions) {
   const mailHost = new URL(baseUrl).hostname
   const redact = createRedactor(secretsOfMailServer(smtp))
   // It comes with the first message: a process that sends none needs none of it.
-  let opened: Transport | null = null
-  const transport = () => {
-    opened ??= createTransport(options)
+  let opened: { transport: Transport; compose: Compose } | null = null
+  const open = () => {
+    opened ??= { transport: createTransport(options), compose: createComposer(smtp) }
     return opened
   }
   if (smtp.security === 'none' && !isLoopbackHost(smtp.host))
@@ -67,8 +68,11 @@ export function createSmtpSender(options: SmtpSenderOptions) {
       const messageId = `<${reference}@${mailHost}>`
       const signal = AbortSignal.timeout(sendMs)
       try {
-        const mail: Mail = { ...mailOf(message, smtp), messageId, signal, onWritten }
-        await transport().sendMail(mail)
+        const { transport, compose } = open()
+        const to = recipient(message.to)
+        const envelope = { from: parseMailbox(smtp.from).address, to: [to] }
+        const raw = compose(message, to, messageId)
+        await transport.sendMail({ envelope, raw, signal, onWritten } as Mail)
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
         const outcome = outcomeOfConversation(error, message, redact)
@@ -78,7 +82,7 @@ export function createSmtpSender(options: SmtpSenderOptions) {
     /** Connects, encrypts and authenticates as for a message, and sends none. */
     async verify(): Promise<SendOutcome> {
       try {
-        await transport().verify()
+        await open().transport.verify()
         return { outcome: 'sent', detail: 'smtp' }
       } catch (error) {
         return outcomeOfConversation(error, { to: smtp.username ?? '', code: null }, redact)
@@ -104,12 +108,12 @@ export function createSmtpSender(options: SmtpSenderOptions) {
       }
     },
     async close(): Promise<void> {
-      opened?.close()
+      opened?.transport.close()
     },
   }
 }
 
-type Mail = SendMailOptions & { onWritten(): void }
+type Mail = SendMailOptions & { raw: Buffer; onWritten(): void }
 type Transport = ReturnType<typeof createTransport>
 
 function createTransport(
@@ -167,32 +171,12 @@ function createTransport(
     const { to } = mail.message.getEnvelope()
     const wanted = (mail.data.envelope as { to: string[] }).to
     if (!Array.isArray(to) || to.length !== 1 || to[0] !== wanted[0]) return done(new AddressRefused())
-    // Piece by piece as nodemailer makes it, a message would be nine packets, or TLS records.
-    const { onWritten } = mail.data as Mail
-    mail.message.build((error, whole) => {
-      if (whole)
-        mail.message.createReadStream = () =>
-          Readable.from([whole], { objectMode: false }).once('end', onWritten)
-      done(error)
-    })
+    const { raw, onWritten } = mail.data as Mail
+    // In one piece, and not through the five streams that nodemailer would send it.
+    mail.message.createReadStream = () => Readable.from([raw], { objectMode: false }).once('end', onWritten)
+    done()
   })
   return transport
-}
-
-function mailOf(message: RenderedMessage, { from, replyTo }: SmtpConfig) {
-  const address = recipient(message.to)
-  return {
-    from: parseMailbox(from),
-    to: { name: '', address },
-    envelope: { from: parseMailbox(from).address, to: [address] },
-    ...(replyTo === null ? {} : { replyTo: parseMailbox(replyTo) }),
-    subject: message.subject,
-    text: message.text,
-    ...(message.html === null ? {} : { html: message.html }),
-    // RFC 3834: no vacation replies, please.
-    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': message.language },
-    xMailer: false as const,
-  }
 }
 
 /**
