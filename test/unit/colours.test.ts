@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { readFiles } from '../../scripts/checks/source-files.ts'
 import {
   type BrandTokens,
+  brandStyle,
   brandTokens,
   contrast,
   fromOklch,
@@ -54,6 +55,13 @@ describe('the tokens of a colour', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  test('a field with the focus is not red with a red brand, where red is what is wrong', () => {
+    for (const colour of ['#c8102e', '#b42318', '#e3342f'])
+      expect(brandStyle(colour)).toContain('--focus:var(--ink)')
+    for (const colour of ['#0f5f6b', '#ff7a00', '#777777', '#8e24aa'])
+      expect(brandStyle(colour)).not.toContain('--focus')
   })
 
   test('yellow stays yellow and mint stays mint, as the fill of a button', () => {

@@ -23,6 +23,9 @@ const EDGES = 3.25
 const [WHITE, BLACK] = ['#ffffff', '#000000']
 /** Below that, a colour is that of the ground, and a button in it would not be seen. */
 const DIFFERS = 1.15
+/** `--bad` of `poterne.css`, and how many radians of hue are no other colour. */
+const WRONG = '#b42318'
+const NEAR = 0.35
 /** A grey: it has no hue that could be kept. */
 const GREY = 0.04
 /** The lightness of a dark brand on a dark ground. */
@@ -143,11 +146,18 @@ export function brandTokens(colour: string, theme: Theme): BrandTokens {
   }
 }
 
+/** A field with the focus in such a colour would look like a wrong one. */
+const isLikeWrong = (colour: string): boolean => {
+  const { hue, chroma } = toOklch(colour)
+  return chroma >= GREY && Math.abs(hue - toOklch(WRONG).hue) < NEAR
+}
+
 /** The tokens as a style that follows `poterne.css`. */
 export function brandStyle(colour: string): string {
   const block = (theme: Theme) => {
     const { brand, onBrand, accent, brandEdge } = brandTokens(colour, theme)
     return `:root{--brand:${brand};--on-brand:${onBrand};--accent:${accent};--brand-edge:${brandEdge}}`
   }
-  return `${block('light')}@media (prefers-color-scheme: dark){${block('dark')}}`
+  const focus = isLikeWrong(colour) ? ':root{--focus:var(--ink)}' : ''
+  return `${block('light')}@media (prefers-color-scheme: dark){${block('dark')}}${focus}`
 }
