@@ -316,7 +316,7 @@ describe('the page of administration', () => {
     await screen.close()
   })
 
-  test('by keyboard alone, and in French', async () => {
+  longTest('by keyboard alone, and in French', async () => {
     const { person } = await addAdministrator(service, 'support')
     await service.signUp(newEmail())
     const { page, close } = await open('fr')
