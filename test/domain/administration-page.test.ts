@@ -303,7 +303,13 @@ describe('the page of administration', () => {
     }
     const wrong: string[] = []
     for (const role of roles) {
-      const { page } = await signInAs(service, role, headers())
+      const { page, uuid } = await signInAs(service, role, headers())
+      const team = await page.call('GET', 'accounts?administrator=true')
+      if (role === 'owner')
+        expect(team.body.items).toContainEqual(
+          expect.objectContaining({ uuid, factors: ['totp', 'recovery_code'] }),
+        )
+      else expectRefusal(team, 'insufficient_scope')
       const { cookie, csrf } = page
       for (const route of adminRoutes.filter(({ access }) => access !== 'open')) {
         const name = `${route.method} ${route.path.replace('/admin/v1', '')}`

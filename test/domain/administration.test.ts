@@ -5,6 +5,7 @@ import { decodeProtectedHeader } from 'jose'
 import { statement } from '../../src/platform/postgres/database.ts'
 import { operatorOf } from '../helpers/administration.ts'
 import { newPhone } from '../helpers/api-client.ts'
+import { protectByApp, protectBySentCodes } from '../helpers/authenticator.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { differingShapes, testsOn } from '../helpers/service.ts'
 import { useService } from '../helpers/use-service.ts'
@@ -109,6 +110,24 @@ describe.each(differingShapes)('administration on %s', (shape) => {
     expect(looks).toHaveLength(1)
     expect((await call('GET', `accounts/${crypto.randomUUID()}`)).body.code).toBe('account_not_found')
     expect((await call('GET', 'accounts/x')).body.code).toBe('account_not_found')
+  })
+
+  test('a list names the second step of each account as the account itself does', async () => {
+    const people = [
+      (await service.signedIn()).person,
+      (await protectByApp(service)).person,
+      (await protectBySentCodes(service, newPhone())).person,
+    ]
+    const found = []
+    for (const { identifier } of people) {
+      const [listed] = (await call('GET', `accounts?query=${encodeURIComponent(identifier)}`)).body.items
+      const { account } = (await call('GET', `accounts/${listed.uuid}`)).body
+      expect(listed.factors).toEqual(account.factors)
+      found.push(listed.factors)
+    }
+    expect(found).toEqual([[], ['totp', 'recovery_code'], ['sms', 'recovery_code']])
+    const { items } = (await call('GET', 'accounts?limit=3')).body
+    expect(items.map(({ factors }: { factors: string[] }) => factors)).toEqual(found.reverse())
   })
 
   test('locking ends every session and refuses every way in; unlocking tells the owner', async () => {

@@ -170,6 +170,10 @@ export function requireAccess(caller: AdminCaller, route: Wanted, body: Body): v
   if (!mayCall(caller, route, body)) throw new AppError('insufficient_scope')
 }
 
+/** Refuses everybody but an owner and the operator: nobody else may ask who the administrators are. */
+export const requireOwner = (caller: AdminCaller): void =>
+  requireAccess(caller, { method: 'GET', path: '', access: 'owner' }, null)
+
 /** Tells whether the caller may change contacts of a registration alone, as long as it is what somebody registered. */
 export const correctsRegistrations = (caller: AdminCaller): boolean =>
   caller.type === 'administrator' && caller.role === 'support'

@@ -36,6 +36,7 @@ export const accountQuery = t.Object({
   locked: queryWord('Only those that are locked, or only those that are not', ['true', 'false']),
   confirmed: queryWord('Only those that are confirmed, or only those that are not', ['true', 'false']),
   limited: queryWord('Only those whose password or codes are refused now', ['true']),
+  administrator: queryWord('Only administrators: for owners and the operator', ['true']),
   role_id: t.Optional(
     t.String({
       description: 'The number of a role, or its name',
@@ -142,7 +143,14 @@ const administered = recordOf<AdministeredAccount>()({
     ({ testIdentity }) => (testIdentity ? true : undefined),
   ],
 })
-const listedFields = t.Object({ ...administered.fields, ...carriedFields })
+const listedFields = t.Object({
+  ...administered.fields,
+  ...carriedFields,
+  factors: t.Array(t.String(), {
+    description: 'What the account can be asked for as a second step; empty where that is off',
+    examples: [['totp', 'recovery_code']],
+  }),
+})
 export const listedAccount = component(
   'ListedAccount',
   t.Composite([accountSchema, t.Object({ ...listedFields.properties, limited: limitedField })], {
@@ -202,7 +210,6 @@ export const accountDetails = component(
       accountSchema,
       t.Object({
         ...listedFields.properties,
-        factors: t.Array(t.String()),
         passkeys: integer(),
         identities: integer(),
         sessions: integer(),
@@ -243,7 +250,7 @@ export const groupsAnswer = answer(
 )
 
 /** The account with what lists show, and with what one look at it adds. */
-export type ListedAccount = ReturnType<typeof listedRecord> & { limited?: true }
+export type ListedAccount = ReturnType<typeof listedRecord> & { factors: string[]; limited?: true }
 export type AccountDetails = typeof accountDetails.static
 
 export function listedRecord(

@@ -7,7 +7,7 @@ import { sessionRecord } from '../../domain/sessions/core/session-schema.ts'
 import { listAnswer, success } from '../../platform/http/answers.ts'
 import { errorResponses } from '../../platform/http/error-responses.ts'
 import type { Language } from '../../texts/languages.ts'
-import type { AdminBase } from '../access/access.ts'
+import { type AdminBase, requireOwner } from '../access/access.ts'
 import { detail, done, doneAnswer } from '../access/operation-schema.ts'
 import {
   accountPatch,
@@ -23,14 +23,21 @@ export function createDirectoryRoutes(base: AdminBase, accounts: Directory, lang
   const notFound = errorResponses('account_not_found')
   return new Elysia({ name: 'directory', prefix: '/admin/v1' })
     .use(base)
-    .get('/accounts', async ({ query }) => success(await accounts.list(query)), {
-      query: accountQuery,
-      response: {
-        200: listAnswer('AccountPage', listedAccount, 'One page of accounts, newest first.'),
-        ...errorResponses('validation_failed'),
+    .get(
+      '/accounts',
+      async ({ query, caller }) => {
+        if (query.administrator !== undefined) requireOwner(caller)
+        return success(await accounts.list(query))
       },
-      detail: detail('listAccounts', 'Search accounts'),
-    })
+      {
+        query: accountQuery,
+        response: {
+          200: listAnswer('AccountPage', listedAccount, 'One page of accounts, newest first.'),
+          ...errorResponses('validation_failed'),
+        },
+        detail: detail('listAccounts', 'Search accounts'),
+      },
+    )
     .get('/groups', async () => success(await accounts.roles()), {
       response: { 200: groupsAnswer },
       detail: detail(

@@ -20,6 +20,7 @@ import { invalid, readOneOf } from '../../platform/http/read-values.ts'
 import { keepFor } from '../../platform/keep-for.ts'
 import { AppError } from '../../texts/errors.ts'
 import { readAccountUuid } from '../access/access.ts'
+import type { AdministratorStore } from '../administrators/store.ts'
 import type { Refusals } from '../limit-lifts/refusals.ts'
 import {
   type AccountDetails,
@@ -46,6 +47,7 @@ interface Needs extends Pick<Ground, 'clock'>, PatchNeeds {
   refusals: Refusals
   stores: {
     registrations: RegistrationStore
+    administrators: Pick<AdministratorStore, 'list'>
     directory: DirectoryStore
     erasure: ErasureStore
     sessions: SessionStore
@@ -64,6 +66,7 @@ const isMeant = (search: AccountSearch, { id }: { id: number }): boolean =>
 
 const GROUPS_KEPT_MS = 60_000
 const MAXIMUM_SESSIONS = 1000
+const MAXIMUM_ADMINISTRATORS = 1000
 /** So many people's messages or events are read at once. */
 const MAXIMUM_PEOPLE = 20
 
@@ -72,7 +75,7 @@ export type Directory = ReturnType<typeof createDirectory>
 export function createDirectory(needs: Needs) {
   const { admission, roles, exports, secondFactor, notices } = needs
   const { undo, refusedAddresses, refusals, clock, config, stores } = needs
-  const { directory: store, erasure, events } = stores
+  const { directory: store, administrators, erasure, events } = stores
   const { defaultCountry, passwordDigest } = config.accounts
   const views = createViewRecorder({ events, clock })
   const readPatch = createPatchReader(needs)
@@ -86,6 +89,9 @@ export function createDirectory(needs: Needs) {
     if (account === null) throw new AppError('account_not_found')
     return account
   }
+
+  const listAdministrators = async () =>
+    (await administrators.list(null, MAXIMUM_ADMINISTRATORS)).map(({ uuid }) => uuid)
 
   async function firstThatFinds(
     searches: AccountSearch[],
@@ -146,12 +152,18 @@ export function createDirectory(needs: Needs) {
     async list(query: AccountQuery): Promise<Page<ListedAccount>> {
       const { limit, after } = readPage(query)
       const isLimited = readOneOf('limited', query.limited, ['true']) !== undefined
-      const among = isLimited ? [...(await refusals.limitedAmong(null))] : null
+      const isTeam = readOneOf('administrator', query.administrator, ['true']) !== undefined
+      const team = isTeam ? await listAdministrators() : null
+      const among = isLimited ? [...(await refusals.limitedAmong(team))] : team
       const { searches, filter } = readSearch(query, among, defaultCountry, roles)
       const { search, found } = await firstThatFinds(searches, filter, after, limit + 1)
-      const limited = await refusals.limitedAmong(found.map(({ uuid }) => uuid))
+      const [limited, methods] = await Promise.all([
+        refusals.limitedAmong(found.map(({ uuid }) => uuid)),
+        secondFactor.listMethods(found),
+      ])
       const page = toPage(found, limit, (account) => ({
         ...listed(account),
+        factors: methods.get(account.uuid) ?? [],
         ...(limited.has(account.uuid) && { limited: true as const }),
       }))
       for (const account of page.items) if (isMeant(search, account)) await views.record(account)

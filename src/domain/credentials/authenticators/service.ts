@@ -76,23 +76,34 @@ export function createAuthenticators(needs: Needs) {
     return isSame ? result : tryCode(present)
   }
 
+  function heldBy(account: Account | null, stored: StoredFactors): HeldFactors {
+    const { sealedSecret, recoveredAt, recoveryHashes } = stored
+    const app = sealedSecret === null ? 'none' : totp.opens(sealedSecret) ? 'usable' : 'lost'
+    return {
+      account,
+      app,
+      recoveryCodesLeft: recoveryHashes.length,
+      acceptsSentCodes:
+        app === 'none' || (app === 'lost' && (recoveredAt !== null || recoveryHashes.length === 0)),
+      stored,
+    }
+  }
+
   return {
     async find(account: Account | null): Promise<HeldFactors> {
-      const stored = await store.find(idOf(account), config.passkeys.rpId)
-      const { sealedSecret, recoveredAt, recoveryHashes } = stored
-      const app = sealedSecret === null ? 'none' : totp.opens(sealedSecret) ? 'usable' : 'lost'
-      if (app === 'lost') {
+      const held = heldBy(account, await store.find(idOf(account), config.passkeys.rpId))
+      if (held.app === 'lost') {
         metrics.count('unreadable_rows_total', { kind: 'authenticator_app' })
         logger.error({ account: account?.uuid }, 'an authenticator app opens under no accepted server secret')
       }
-      return {
-        account,
-        app,
-        recoveryCodesLeft: recoveryHashes.length,
-        acceptsSentCodes:
-          app === 'none' || (app === 'lost' && (recoveredAt !== null || recoveryHashes.length === 0)),
-        stored,
-      }
+      return held
+    },
+    /** The factors of those accounts that have two-factor sign-in, by one statement, in any order. */
+    async findAll(accounts: Account[]): Promise<HeldFactors[]> {
+      const byId = new Map(accounts.filter((one) => one.twoFactorEnabled).map((one) => [one.id, one]))
+      if (byId.size === 0) return []
+      const all = await store.findAll([...byId.keys()], config.passkeys.rpId)
+      return all.map(({ accountId, ...stored }) => heldBy(byId.get(accountId)!, stored))
     },
     /**
      * Uses up a code of the app. If it was right, no removal of two factors waits any more. `spent`: one of the app, which has

@@ -3,7 +3,7 @@
  * callers with the same code exactly one succeeds. The tables are `totp_factors` and `recovery_codes`.
  */
 
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../platform/postgres/database.ts'
 import {
   accounts,
@@ -44,33 +44,51 @@ const recoveryNotice = ({ now }: Placeholders<'now'>) =>
     accountUuid: sql`uuid`,
   })
 
-/** One row in any case. */
-const find = defineStatement({
-  name: 'authenticators.find',
-  params: { rpId: 'text?', accountId: 'bigint' },
-  row: {
-    /** Of the app in use; null where there is none. */
-    sealedSecret: 'bytea?',
-    /** The owner was notified then that the app in use cannot be opened any more. */
-    lossToldAt: 'timestamptz?',
-    /** A recovery code was used then in place of an app that cannot be opened. */
-    recoveredAt: 'timestamptz?',
-    /** Of the recovery codes left: JSON, in hex. */
-    recoveryHashes: 'text',
-    /** It says whether there is one for the relying party that was asked for. */
-    hasPasskey: 'boolean',
-    /** Somebody asked then for two factors to be turned off, which their owner can still stop; null if nobody has. */
-    removalAt: 'timestamptz?',
-  },
-  sql: (p) => sql`
-  select app.sealed_secret, app.loss_told_at, app.recovered_at,
+const storedRow = {
+  /** Of the app in use; null where there is none. */
+  sealedSecret: 'bytea?',
+  /** The owner was notified then that the app in use cannot be opened any more. */
+  lossToldAt: 'timestamptz?',
+  /** A recovery code was used then in place of an app that cannot be opened. */
+  recoveredAt: 'timestamptz?',
+  /** Of the recovery codes left: JSON, in hex. */
+  recoveryHashes: 'text',
+  /** It says whether there is one for the relying party that was asked for. */
+  hasPasskey: 'boolean',
+  /** Somebody asked then for two factors to be turned off, which their owner can still stop; null if nobody has. */
+  removalAt: 'timestamptz?',
+} as const
+
+/** The factors of each account that is asked for. */
+const storedOf = (asked: SQL, p: Placeholders<'rpId'>) => sql`
+         app.sealed_secret, app.loss_told_at, app.recovered_at,
          coalesce((select json_agg(encode(hash, 'hex')) from unnest(codes.hashes) hash), '[]')::text
            as recovery_hashes,
          exists (select 1 from ${passkeys} where account_id = asked.id and rp_id = ${p.rpId}) as has_passkey,
          (select due_at from ${twoFactorRemovals} where account_id = asked.id) as removal_at
-    from (select ${p.accountId} as id) asked
+    from (${asked}) asked
     left join ${totpFactors} app on app.account_id = asked.id
-    left join ${recoveryCodes} codes on codes.account_id = asked.id`,
+    left join ${recoveryCodes} codes on codes.account_id = asked.id`
+
+/** One row in any case. */
+const find = defineStatement({
+  name: 'authenticators.find',
+  params: { rpId: 'text?', accountId: 'bigint' },
+  row: storedRow,
+  sql: (p) => sql`
+  select ${storedOf(sql`select ${p.accountId} as id`, p)}`,
+})
+
+const findAll = defineStatement({
+  name: 'authenticators.find_all',
+  /** `accountIds`: JSON. */
+  params: { rpId: 'text?', accountIds: 'text' },
+  row: { accountId: 'bigint', ...storedRow },
+  sql: (p) => sql`
+  select asked.id as account_id, ${storedOf(
+    sql`select value::bigint as id from jsonb_array_elements_text(${p.accountIds}::jsonb)`,
+    p,
+  )}`,
 })
 
 const noteLoss = defineStatement({
@@ -145,16 +163,22 @@ const endRemoval = defineStatement({
 
 export type FactorStore = ReturnType<typeof createFactorStore>
 /** The stored factors of an account. */
+function readHashes<Row extends { recoveryHashes: string }>({ recoveryHashes, ...row }: Row) {
+  const hashes: string[] = JSON.parse(recoveryHashes)
+  return { ...row, recoveryHashes: hashes.map((hash): Uint8Array => Buffer.from(hash, 'hex')) }
+}
+
 export type StoredFactors = Awaited<ReturnType<FactorStore['find']>>
 
 export function createFactorStore(database: Database) {
   return {
     /** It returns empty for an account without factors, and for an id that no account has (0), in the same time. */
     async find(accountId: number, rpId: string | null) {
-      const row = (await database.first(find, { accountId, rpId }))!
-      const hashes: string[] = JSON.parse(row.recoveryHashes)
-      return { ...row, recoveryHashes: hashes.map((hash): Uint8Array => Buffer.from(hash, 'hex')) }
+      return readHashes((await database.first(find, { accountId, rpId }))!)
     },
+    /** The same for several accounts, in any order. */
+    findAll: async (accountIds: number[], rpId: string | null) =>
+      (await database.all(findAll, { accountIds: JSON.stringify(accountIds), rpId })).map(readHashes),
     /** Records that the owner was notified of the loss of this app, and queues the notices, once for each app. */
     async noteLoss(accountId: number, lostApp: Uint8Array, notices: NewMessage[], now: Date) {
       const params = { accountId, sealedSecret: lostApp, now, ...noticeParams(notices) }

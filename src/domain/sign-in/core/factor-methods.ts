@@ -39,18 +39,24 @@ export function createFactorMethods({ authenticators, limits, policy, config }: 
   }
 
   /**
-   * The factors of the account. A passkey takes the place of sent codes where these are the first factor, since the account
-   * has no password, and of e-mail where the operator does not allow that.
+   * A passkey takes the place of sent codes where these are the first factor, since the account has no password, and of
+   * e-mail where the operator does not allow that.
    */
+  function besidePasskey(held: HeldFactors): HeldFactors {
+    const { account } = held
+    if (account === null || !held.stored.hasPasskey) return held
+    const isAllowed = allowEmail || codeContacts(account).some(({ channel }) => channel === 'sms')
+    return isAllowed && account.passwordDigest !== null ? held : { ...held, acceptsSentCodes: false }
+  }
+
+  /** The factors of the account. */
   async function find(account: Account | null): Promise<HeldFactors> {
     const held = await authenticators.find(account)
     if (policy !== null) {
       const hasPasskey = account !== null && (await policy.hasPasskey(account))
       return { ...held, acceptsSentCodes: false, stored: { ...held.stored, hasPasskey } }
     }
-    if (account === null || !held.stored.hasPasskey) return held
-    const isAllowed = allowEmail || codeContacts(account).some(({ channel }) => channel === 'sms')
-    return isAllowed && account.passwordDigest !== null ? held : { ...held, acceptsSentCodes: false }
+    return besidePasskey(held)
   }
 
   /** A passkey is not a code to type: its owner calls passkeys/login, which needs no second step. */
@@ -80,5 +86,11 @@ export function createFactorMethods({ authenticators, limits, policy, config }: 
     return inOrder(usable(held)).filter(works)
   }
 
-  return { codeContacts, find, methods }
+  /** The methods of each of these accounts, by uuid; of those without two-factor sign-in there are none. */
+  async function listMethods(accounts: Account[]): Promise<Map<string, TwoFactorMethod[]>> {
+    const all = (await authenticators.findAll(accounts)).map(besidePasskey)
+    return new Map(all.map((held) => [held.account!.uuid, methods(held, true)]))
+  }
+
+  return { codeContacts, find, methods, listMethods }
 }

@@ -58,7 +58,7 @@ export function createSecondFactor(needs: Needs) {
   const { codes, authenticators, limits, config, policy } = needs
   const { allowEmail } = config.twoFactor
   const factorMethods = createFactorMethods(needs)
-  const { codeContacts, find, methods } = factorMethods
+  const { codeContacts, find, methods, listMethods } = factorMethods
   const destinations = createCodeDestinations({ ...needs, methods: factorMethods })
   const { contactBy, bindingOf, stepUpBinding, othersThan, sendToOwner } = destinations
 
@@ -177,6 +177,7 @@ export function createSecondFactor(needs: Needs) {
     /** It reads the factors once for each call. */
     find,
     methods,
+    listMethods,
     methodsInSession,
     /** Tells whether the typed text has the form of a recovery code. */
     isRecoveryCode: authenticators.isRecoveryCode,
