@@ -10,6 +10,7 @@ import { styleIn } from '../platform/look/style.ts'
 import { pickLanguage } from '../texts/accept-language.ts'
 import { languages, nameOfLanguage, textDirection } from '../texts/languages.ts'
 import { fillSentence } from '../texts/sentences.ts'
+import { typographic } from '../texts/typographic.ts'
 import { readPageFiles } from './page-files.ts' with { type: 'macro' }
 import { wordsEn } from './words-en.ts'
 import { wordsFr } from './words-fr.ts'
@@ -62,7 +63,9 @@ const lookOf = ({ logo, darkLogo }: Brand): string =>
   })
 
 function pageIn(language: PageLanguage, service: string, look: string): string {
-  const said = jsonIn({ ...words[language], ...subjectsIn(language, service), service })
+  const sentences = Object.entries({ ...words[language], ...subjectsIn(language, service) })
+  const printed = Object.fromEntries(sentences.map(([key, sentence]) => [key, typographic(sentence)]))
+  const said = jsonIn({ ...printed, service })
   return (files['page.html'] as string)
     .replace('lang="en" dir="ltr"', `lang="${language}" dir="${textDirection(language)}"`)
     .replace('id="words">{}<', () => `id="words">${said}<`)

@@ -4,11 +4,12 @@ import { lineParts } from './line-breaks.js'
 export const words = JSON.parse(document.getElementById('words').textContent)
 const { icons } = JSON.parse(document.getElementById('look').textContent)
 
-/** The sentence of this key, with `{name}` replaced. What French sets apart from a word stays in its line. */
+/** The sentence of this key, with `{name}` replaced. */
 export const say = (key, values = {}) =>
-  (words[key] ?? key)
-    .replace(/ ([:;!?»])|« /g, (_, mark) => (mark ? `\u00a0${mark}` : '«\u00a0'))
-    .replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
+  (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
+
+/** As a sentence begins. */
+export const capital = (text) => text.slice(0, 1).toLocaleUpperCase() + text.slice(1)
 
 /** `attributes`: `on…` are listeners, true is an attribute without value, false, null and undefined are left out. */
 export function element(name, attributes = {}, children = []) {

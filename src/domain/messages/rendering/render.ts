@@ -9,6 +9,7 @@ import { writeDate } from '../../../texts/dates.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
 import { chosenName, oneLine } from '../../../texts/names.ts'
+import { typographic } from '../../../texts/typographic.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import {
   isToNewContact,
@@ -161,13 +162,6 @@ function createLanguage(tag: Language, catalog: Catalog) {
 function quotesOf({ quotes: [open = '"', close = '"'] }: MessageTexts, tag: Language): [string, string] {
   return textDirection(tag) === 'rtl' ? [`${open}\u2068`, `\u2069${close}`] : [open, close]
 }
-
-/** SMS keep straight apostrophes: curly ones would cost them more than half of their length. */
-const typographic = (text: string) =>
-  text
-    .replaceAll("'", '’')
-    // French marks have a space before them, where a line must not end.
-    .replace(/ (?=[:;!?»])/g, '\u00a0')
 
 /** The reader's time zone is not known. */
 function dateIn(language: Language, date: Date): string {
