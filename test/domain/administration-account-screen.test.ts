@@ -88,7 +88,7 @@ test('support sees that somebody is refused and why, lifts it in place, and secu
   expect(await page.locator('.events li').count()).toBe(1)
   await press(page, 'Everything')
 
-  await press(page, 'Somebody is in it…')
+  await press(page, 'Taken over…')
   await page.fill('dialog input[name=locked_reason]', 'ticket 12')
   await page.click('dialog button[type=submit]')
   await page.waitForSelector('.notice:has-text("This account is locked. ticket 12")')
@@ -110,7 +110,7 @@ test('support corrects a mistyped address and sends the code again; what cannot 
   await show(page, uuid, mistyped)
   expect(await page.isDisabled('button:text-is("Forgot the password…")')).toBe(true)
   expect(await page.textContent('.reason')).toContain('nobody has confirmed the account yet')
-  expect(await page.locator('button:text-is("Somebody is in it…")').count()).toBe(0)
+  expect(await page.locator('button:text-is("Taken over…")').count()).toBe(0)
   await press(page, 'Send the confirmation again')
   await page.waitForSelector(`#status:has-text("The code is on its way to ${mistyped}.")`)
   await page.getByRole('button', { name: 'Change E-mail', exact: true }).click()
@@ -250,7 +250,7 @@ longTest('what support is asked for most takes few clicks, and none of it is imp
   })
   await task('somebody is in the account', async () => {
     await find(half(takenOver), takenOver)
-    await press(page, 'Somebody is in it…')
+    await press(page, 'Taken over…')
     await send()
     await told(`${takenOver} is out of reach for others.`)
   })

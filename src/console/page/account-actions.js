@@ -104,7 +104,7 @@ export function actionsOf({ account, path, act, refresh }) {
         : action(
             say('unlock'),
             () => act.now(say('account_unlocked_done', { name }), 'PATCH', path, { locked: false }),
-            { picture: 'lock' },
+            { picture: 'unlock' },
           )),
   ].filter(Boolean)
   return {

@@ -12,17 +12,20 @@ import {
 } from './account-actions.js'
 import { call, may } from './api.js'
 import { announce } from './dialogs.js'
-import { badge, breakable, button, element, say } from './elements.js'
+import { badge, breakable, button, capital, element, say } from './elements.js'
 import { choice, field, listOf } from './forms.js'
 import { readRole } from './screen-accounts.js'
 import { time } from './times.js'
 
 const languages = new Intl.DisplayNames(document.documentElement.lang, { type: 'language' })
 
-const none = () => element('span', { class: 'soft' }, say('none'))
+/** `word`: "none" has the gender of what is not there. */
+const none = (word = 'none') => element('span', { class: 'soft' }, say(word))
 
 /** "Change", and for those who do not see beside what it stands, of what. */
 const link = (label, of, act) => button([label, element('span', { class: 'hidden' }, ` ${of}`)], act, 'link')
+
+const actsOf = (acts) => acts.length > 0 && element('div', { class: 'beside' }, acts)
 
 /** `rows`: a word, what is known, and what can be done about it. */
 const factCard = (title, rows, more) =>
@@ -36,7 +39,7 @@ const factCard = (title, rows, more) =>
         .map(([label, value, ...acts]) =>
           element('div', {}, [
             element('dt', {}, label),
-            element('dd', {}, [element('div', {}, value), ...acts.filter(Boolean)]),
+            element('dd', {}, [element('div', {}, value), actsOf(acts.filter(Boolean))]),
           ]),
         ),
     ),
@@ -44,9 +47,9 @@ const factCard = (title, rows, more) =>
   ])
 
 /** What is many is folded: its number is the sentence. */
-const folded = (summary, items) =>
+const folded = (summary, items, word) =>
   items.length === 0
-    ? none()
+    ? none(word)
     : element('details', {}, [element('summary', {}, summary), element('ul', { class: 'few' }, items)])
 
 const line = (above, below, act) =>
@@ -109,8 +112,7 @@ const removable = (context, kind, id, name) =>
 
 function signingIn(context, { sessions, passkeys, identities }) {
   const { account, path, act } = context
-  const methods = account.factors.map((method) => say(`method_${method}`)).join(', ')
-  const means = methods.slice(0, 1).toLocaleUpperCase() + methods.slice(1)
+  const means = capital(account.factors.map((method) => say(`method_${method}`)).join(', '))
   return factCard(say('signing_in'), [
     [say('password'), account.has_password ? say('password_set') : none()],
     [say('second_step'), account.two_factor_enabled ? means || say('on') : badge(say('off'), 'warn')],
@@ -121,6 +123,7 @@ function signingIn(context, { sessions, passkeys, identities }) {
         passkeys.map(({ id, name, created_at: at }) =>
           line(name, time(at), removable(context, 'passkeys', id, name)),
         ),
+        'none_feminine',
       ),
     ],
     identities.length > 0 && [
@@ -137,20 +140,15 @@ function signingIn(context, { sessions, passkeys, identities }) {
       folded(say('devices_signed_in', { count: sessions.length }), sessionLines(context, sessions)),
       sessions.length > 0 &&
         may('sessions:write') &&
-        button(
-          say('end_all'),
-          () => askToEnd(act, 'sessions_ended', say('end_all'), `${path}/sessions`),
-          'link',
-        ),
-      mayEverything('accounts:write') &&
-        button(
-          say('end_tokens'),
-          () =>
-            act.ask(say('tokens_ended'), say('end_tokens'), element('p', {}, say('end_tokens_why')), {
-              label: say('end_tokens'),
-              submit: () => call('PATCH', path, { end_tokens: true }),
-            }),
-          'link',
+        element(
+          'button',
+          {
+            type: 'button',
+            class: 'link',
+            'aria-label': say('end_all'),
+            onclick: () => askToEnd(act, 'sessions_ended', say('end_all'), `${path}/sessions`),
+          },
+          say('end_all_short'),
         ),
     ],
   ])
@@ -273,11 +271,17 @@ const editors = {
     ),
 }
 
+const endTokens = ({ path, act }) =>
+  act.ask(say('tokens_ended'), say('end_tokens'), element('p', {}, say('end_tokens_why')), {
+    label: say('end_tokens'),
+    submit: () => call('PATCH', path, { end_tokens: true }),
+  })
+
 function forApplication(context) {
   const { account } = context
-  const row = (name, label, value) => [
+  const row = (name, label, value, word) => [
     label,
-    value || none(),
+    value || none(word),
     mayEverything('accounts:write') &&
       link(say('change'), label, () => editors[name](context).catch((error) => announce(error.message))),
   ]
@@ -294,7 +298,13 @@ function forApplication(context) {
       'metadata',
       say('own_data'),
       Object.keys(metadata).length > 0 && element('code', {}, JSON.stringify(metadata)),
+      'none_feminine',
     ),
+    mayEverything('accounts:write') && [
+      say('access_tokens'),
+      '',
+      link(say('end'), say('access_tokens'), () => endTokens(context)),
+    ],
   ])
 }
 
@@ -311,7 +321,7 @@ const forMachines = ({ account }) =>
     ['id', String(account.id)],
     [say('sign_ins'), String(account.sign_in_count)],
     account.provider !== 'local' && [say('provider'), account.provider],
-    [say('language'), languages.of(account.language)],
+    [say('language'), capital(languages.of(account.language))],
     account.last_lock_reason !== undefined && [say('last_lock_reason'), account.last_lock_reason],
   ])
 

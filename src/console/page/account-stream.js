@@ -11,7 +11,7 @@ const AT_ONCE = 20
 const icons = {
   'account.viewed': 'eye',
   'account.locked': 'lock',
-  'account.unlocked': 'lock',
+  'account.unlocked': 'unlock',
   account: 'person',
   login: 'enter',
   session: 'laptop',
@@ -37,11 +37,11 @@ const iconOf = ({ type, outcome }) =>
   outcome === 'failure' ? 'alert' : (icons[type] ?? icons[type.split('.')[0]] ?? 'info')
 
 /** Where it happened and who did it, as far as that is more than the person. */
-function circumstancesOf({ type, actor, outcome, device, address, data: { count = 1 } }) {
+function circumstancesOf({ type, actor, outcome, device, address }) {
   const isSomebody = actor.type === 'account' && outcome === 'failure'
   const isSaid = type === 'account.viewed' || (actor.type === 'account' && !isSomebody)
   const by = isSomebody ? say('by_somebody') : (actor.name ?? say(`actor_${actor.type}`))
-  return [!isSaid && by, device, address, count > 1 && say('times', { count })].filter(Boolean).join(' · ')
+  return [!isSaid && by, device, address].filter(Boolean).join(' · ')
 }
 
 const means = { pwd: 'password', otp: 'code', hwk: 'passkey', swk: 'passkey', fed: 'provider' }
@@ -64,7 +64,9 @@ const ofEvent = (more) => (event) => ({
   tab: SIGN_INS.test(event.type) ? 'sign_ins' : 'rest',
   sentence: sayEvent(more, event),
   below: circumstancesOf(event),
-  show: () => showEvent(event, more),
+  times: [event.created_at],
+  count: event.data.count ?? 1,
+  show: (times) => showEvent(event, more, times),
 })
 
 const inSeconds = new Intl.NumberFormat(locale, { style: 'unit', unit: 'second', unitDisplay: 'long' })
@@ -93,13 +95,41 @@ const ofMessage = (refresh) => (message) => ({
   action: canBeSentAgain(message) && retryButton(message, refresh),
 })
 
-const rowOf = ({ at, picture, isBad, sentence, below, show, action }) =>
-  element('li', { class: isBad ? 'bad' : '' }, [
+function rowOf({ at, picture, isBad, sentence, below, count = 1, times, show, action }) {
+  const said = [below, count > 1 && say('times', { count })].filter(Boolean).join(' · ')
+  return element('li', { class: isBad ? 'bad' : '' }, [
     icon(picture),
-    element('div', {}, [rowButton(show, breakable(sentence)), element('span', {}, breakable(below))]),
+    element('div', {}, [
+      rowButton(() => show(times), breakable(sentence)),
+      element('span', {}, breakable(said)),
+    ]),
     action || null,
     element('time', { datetime: at, title: exactTime(at) }, hourOf(at)),
   ])
+}
+
+const textOf = (sentence) => sentence.textContent ?? sentence
+
+/** The same event several times in a row is one line. Messages stay apart: each has its own fate. */
+function fold(items) {
+  const lines = []
+  for (const item of items) {
+    const above = lines.at(-1)
+    const isSame =
+      item.times &&
+      above?.times &&
+      textOf(above.sentence) === textOf(item.sentence) &&
+      above.below === item.below
+    if (isSame)
+      lines[lines.length - 1] = {
+        ...above,
+        count: above.count + item.count,
+        times: [...above.times, ...item.times],
+      }
+    else lines.push(item)
+  }
+  return lines
+}
 
 function dayNameOf(at) {
   const day = new Date(at).toDateString()
@@ -150,7 +180,7 @@ export async function streamOf(path, more, refresh) {
     body.replaceChildren(
       ...[...byDay].flatMap(([day, ofDay]) => [
         element('h3', { class: 'day' }, day),
-        element('ul', { class: 'events' }, ofDay.map(rowOf)),
+        element('ul', { class: 'events' }, fold(ofDay).map(rowOf)),
       ]),
     )
     if (items.length === 0) body.append(element('p', { class: 'empty' }, say('nothing_happened')))

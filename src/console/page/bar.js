@@ -43,7 +43,22 @@ function languageLinks() {
   return links
 }
 
-export const signInFoot = () => element('p', { class: 'bottom' }, languageLinks())
+/** The languages behind a globe, as on the pages for people. */
+export function signInFoot() {
+  const links = languageLinks()
+  const here = languages.find(([tag]) => tag === document.documentElement.lang)[1]
+  const label = element('span', { class: 'hidden' }, say('language') + say('colon'))
+  return element('div', { class: 'bottom' }, [
+    element('details', { class: 'languages' }, [
+      element('summary', {}, [icon('globe'), element('span', {}, [label, here])]),
+      element(
+        'ul',
+        {},
+        links.map((link) => element('li', {}, link)),
+      ),
+    ]),
+  ])
+}
 
 /** Who is signed in, the language, and the way out. */
 function menu(signOut) {

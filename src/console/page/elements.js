@@ -126,7 +126,7 @@ export const rowButton = (onclick, children) =>
 
 /**
  * `columns`: a heading, a function of a row, and where it stands: `first` is what the row is about, `when` the time beside
- * it on a phone, `less` leaves narrow screens, `number` is aligned, `named` has its heading on a phone, `acts` has buttons
+ * it on a phone, `less` leaves narrow screens, `badges` comes back on a phone, `number` is aligned, `named` has its heading on a phone, `acts` has buttons
  * and no heading that is seen.
  */
 export function table(columns, rows, caption) {

@@ -44,11 +44,11 @@ export function field(name, label, settings = {}) {
   ])
 }
 
-/** A field that searches while one types. `/` leads to it. */
-export function searchField(name, label, attributes) {
+/** A field that searches while one types. `/` leads to it. `labelled`: its label is seen, as those beside it are. */
+export function searchField(name, label, { labelled = false, ...attributes }) {
   const made = field(name, label, { type: 'search', autocomplete: 'off', ...attributes })
   made.classList.add('search')
-  made.querySelector('label').classList.add('hidden')
+  if (!labelled) made.querySelector('label').classList.add('hidden')
   made.append(icon('search'), element('kbd', { 'aria-hidden': 'true' }, '/'))
   return made
 }

@@ -5,10 +5,11 @@ import { alertOf } from './forms.js'
 
 /**
  * `path`: a list of the interface; `search`: its query. `merge` puts rows of one page together; `empty` says what to do
- * where there is none.
+ * where there is none; `read` gets the first page.
  */
-export async function pagedTable(path, search, columns, { merge = (rows) => rows, empty } = {}) {
+export async function pagedTable(path, search, columns, { merge = (rows) => rows, empty, read } = {}) {
   const first = await call('GET', path + query(search))
+  read?.(first)
   if (first.items.length === 0)
     return empty instanceof Element ? empty : emptyState(empty ?? say('nothing_found'))
   const list = table(columns, merge(first.items))
@@ -37,9 +38,15 @@ const PAUSE_MS = 200
 /**
  * A form of filters with its list, which follows while one types; the address keeps what was asked for. An error stays
  * in the list's place, beside the form. `columns` gets the function that reads the list again; `ask` makes of the form's
- * values what is asked for.
+ * values what is asked for. `count`: where the number of what is found stands, and what tells it of the first page and the
+ * form's values.
  */
-export function filteredList(name, fields, columns, { ask = (values) => values, ...options } = {}) {
+export function filteredList(
+  name,
+  fields,
+  columns,
+  { ask = (values) => values, count = {}, ...options } = {},
+) {
   const list = element('div', { class: 'card list' }, skeleton())
   const made = element('form', { class: 'filters', role: 'search' }, fields)
   let turn = 0
@@ -54,11 +61,16 @@ export function filteredList(name, fields, columns, { ask = (values) => values, 
     const isShort = [...made.querySelectorAll('input[type=search]')].some(
       ({ value }) => value.trim() !== '' && value.trim().length < LEAST_CHARACTERS,
     )
+    count.place?.replaceChildren()
     if (isShort) return list.replaceChildren(emptyState(say('type_more')))
     list.setAttribute('aria-busy', 'true')
     let shown
+    let first
+    const read = (page) => {
+      first = page
+    }
     try {
-      shown = await pagedTable(name, ask(values), columns(load), options)
+      shown = await pagedTable(name, ask(values), columns(load), { ...options, read })
     } catch (error) {
       if (error.status === 401) return
       shown = alertOf(error.message)
@@ -68,6 +80,8 @@ export function filteredList(name, fields, columns, { ask = (values) => values, 
     history.replaceState(null, '', `#/${name}${query(values)}`)
     list.removeAttribute('aria-busy')
     list.replaceChildren(shown)
+    const said = first && (await count.of?.(first, values).catch(() => ''))
+    if (said && mine === turn) count.place.replaceChildren(said)
   }
   made.addEventListener('input', () => {
     clearTimeout(timer)

@@ -1,10 +1,10 @@
 /** Searching accounts, and making one. */
-import { call, may } from './api.js'
+import { call, isOwner, may } from './api.js'
 import { announceAt, dialog } from './dialogs.js'
-import { avatar, badge, button, element, rowLink, say, titleRow, twoLines } from './elements.js'
+import { avatar, badge, button, capital, element, rowLink, say, titleRow, twoLines } from './elements.js'
 import { choice, field, listOf, searchField, tabs } from './forms.js'
 import { filteredList } from './pages.js'
-import { time } from './times.js'
+import { number, time } from './times.js'
 
 export const nameOf = ({ email, phone, uuid }) => email ?? phone ?? uuid
 
@@ -38,24 +38,45 @@ const groupBadges = ({ groups }) =>
         groups.length > MOST_GROUPS && ` +${groups.length - MOST_GROUPS}`,
       ])
 
-/** The tabs above the list, as what they ask the interface for. */
+/** By what the person answers a second step. Recovery codes are said where nothing else is left. */
+export function secondStepOf({ factors }) {
+  const daily = factors.filter((factor) => factor !== 'recovery_code')
+  const said = daily.length > 0 ? daily : factors
+  return capital(said.map((factor) => say(`step_${factor}`)).join(', '))
+}
+
+/** The tabs above the list: their words, what they ask the interface for, and their number in the statistics. */
 const states = {
-  '': {},
-  unconfirmed: { confirmed: 'false' },
-  locked: { locked: 'true' },
-  limited: { limited: 'true' },
+  '': ['all', {}, ({ accounts }) => accounts.total],
+  unconfirmed: [
+    'unconfirmed_accounts',
+    { confirmed: 'false' },
+    ({ accounts }) => accounts.total - accounts.confirmed,
+  ],
+  locked: ['locked_accounts', { locked: 'true' }, ({ accounts }) => accounts.locked],
+  limited: ['limited_accounts', { limited: 'true' }, ({ limited }) => limited],
+  administrators: ['administrators', { administrator: 'true' }],
+}
+
+/** Nothing is counted for it: where there is a next page, the service has the number, or it is "50+". */
+async function countOf({ items, next_cursor: next }, { query, state = '' }) {
+  if (next === null) return number(items.length)
+  const known = query === undefined && states[state][2]
+  return known ? number(known(await call('GET', 'statistics'))) : `${number(items.length)}+`
 }
 
 export function accountsScreen(search) {
   const columns = () => [
     [say('person'), nameCell, 'first'],
     [say('state'), stateOf],
-    [say('groups'), groupBadges, 'less'],
-    [say('second_step'), ({ two_factor_enabled: isOn }) => (isOn ? say('on') : '—'), 'soft less'],
+    [say('groups'), groupBadges, 'less badges'],
+    [say('second_step'), (account) => secondStepOf(account) || '—', 'soft less'],
     [say('last_sign_in'), ({ current_sign_in_at: at }) => time(at) || say('never'), 'when'],
     [say('created'), ({ created_at: at }) => time(at), 'soft less'],
   ]
-  const tabsOf = Object.keys(states).map((state) => [state, say(state === '' ? 'all' : state)])
+  const tabsOf = Object.entries(states)
+    .filter(([state]) => state !== 'administrators' || isOwner())
+    .map(([state, [label]]) => [state, say(label)])
   const fields = [
     searchField('query', say('search_accounts'), {
       value: search.query ?? '',
@@ -63,12 +84,17 @@ export function accountsScreen(search) {
     }),
     tabs('state', say('state'), tabsOf, search.state in states ? search.state : ''),
   ]
+  const count = element('span', { class: 'count' })
   const mayCreate = may('accounts:write') && may('accounts:erase')
   return [
-    titleRow(say('accounts'), mayCreate && button(say('new_account'), createAccount, 'main', 'plus')),
+    titleRow(
+      element('h1', {}, [say('accounts'), ' ', count]),
+      mayCreate && button(say('new_account'), createAccount, 'main', 'plus'),
+    ),
     ...filteredList('accounts', fields, columns, {
       empty: say('no_accounts'),
-      ask: ({ state = '', ...values }) => ({ ...values, ...states[state] }),
+      ask: ({ state = '', ...values }) => ({ ...values, ...states[state][1] }),
+      count: { place: count, of: countOf },
     }),
   ]
 }

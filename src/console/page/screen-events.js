@@ -32,16 +32,16 @@ export const sentenceOf = (more) => (event) => {
 export const fromOf = ({ device, address, count }) =>
   [device, address, count > 1 && `${count} ×`].filter(Boolean).join(' · ')
 
-/** Everything about one event, with the fields that programs use. */
-export function showEvent(event, more = () => '') {
-  const { type, created_at: at, account, account_name: name } = event
+/** Everything about one event, with the fields that programs use. `times`: when the same happened, newest first. */
+export function showEvent(event, more = () => '', times = [event.created_at]) {
+  const { type, account, account_name: name } = event
   const rest = Object.entries(event.data).map(([key, value]) => [
     key.replaceAll('_', ' '),
     typeof value === 'string' ? value : JSON.stringify(value),
   ])
   showOnce(sentenceOf(more)(event), [
     facts([
-      [say('when'), exactTime(at)],
+      [say('when'), times.map((at) => element('div', {}, exactTime(at)))],
       [say('person'), account && element('a', { href: `#/accounts/${account}` }, name ?? account)],
       [say('by'), actorOf(event)],
       [say('details'), fromOf(event)],
@@ -150,6 +150,7 @@ export function eventsScreen(search) {
     searchField('account', say('person'), {
       value: search.account ?? '',
       placeholder: say('search_people_hint'),
+      labelled: true,
     }),
     field('actor', say('colleague'), {
       type: 'search',

@@ -20,8 +20,7 @@ const unsent = ['refused', 'unknown']
 export const canBeSentAgain = ({ state }) => unsent.includes(state) && may('messages:write')
 
 /** The purpose of a message: its own subject, where there is one. */
-export const aboutOf = ({ purpose }) =>
-  (words[`purpose:${purpose}`] ?? purpose.replaceAll('_', ' ')).replaceAll("'", '’')
+export const aboutOf = ({ purpose }) => words[`purpose:${purpose}`] ?? purpose.replaceAll('_', ' ')
 
 /** `refresh`: reads the list again after one was sent anew. */
 export const messageColumns = (refresh) => [
@@ -84,7 +83,11 @@ export function retryButton({ id }, refresh) {
 export function messagesScreen(search) {
   const any = ['', say('any')]
   const fields = [
-    searchField('to', say('to'), { value: search.to ?? '', placeholder: say('search_people_hint') }),
+    searchField('to', say('to'), {
+      value: search.to ?? '',
+      placeholder: say('search_people_hint'),
+      labelled: true,
+    }),
     field('state', say('state'), {
       options: [any, ...states.map((state) => [state, say(`state_${state}`)])],
       value: search.state,
@@ -93,7 +96,12 @@ export function messagesScreen(search) {
       options: [any, ...['email', 'sms', 'application'].map((name) => [name, say(`channel_${name}`)])],
       value: search.channel,
     }),
-    field('gateway', say('gateway'), { value: search.gateway ?? '' }),
+    field('gateway', say('gateway'), {
+      type: 'search',
+      value: search.gateway ?? '',
+      placeholder: say('any_gateway'),
+      autocomplete: 'off',
+    }),
   ]
   return [
     element('h1', {}, say('messages')),

@@ -1,6 +1,6 @@
 /** The first screen: totals, and what happened in the last 48 hours. */
 import { call, may, query } from './api.js'
-import { badge, card, element, notice, say, table } from './elements.js'
+import { badge, capital, card, element, notice, say, table } from './elements.js'
 import { plot } from './plot.js'
 import { exactTime, locale, number, spanOf, time } from './times.js'
 
@@ -67,7 +67,7 @@ export async function overviewScreen() {
 }
 
 /** A meaning that stands by itself. */
-const sentence = (meaning) => (meaning.charAt(0).toUpperCase() + meaning.slice(1)).replaceAll("'", '’')
+const sentence = (meaning) => capital(meaning).replaceAll("'", '’')
 
 const toScreen = (href, label) => element('a', { class: 'button quiet', href }, label)
 
@@ -121,7 +121,7 @@ function tilesOf(accounts, hours) {
   const { total, confirmed, locked } = accounts
   return [
     tile('accounts', [total], '#/accounts'),
-    tile('unconfirmed', [total - confirmed], '#/accounts?state=unconfirmed'),
+    tile('unconfirmed_accounts', [total - confirmed], '#/accounts?state=unconfirmed'),
     tile('locked_accounts', [locked], '#/accounts?state=locked'),
     tile('new_accounts_24h', compared('accounts'), '#/events?type=account.registered'),
     tile('logins_24h', compared('logins'), '#/events?type=login.succeeded'),

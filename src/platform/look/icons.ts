@@ -29,6 +29,7 @@ const drawings = {
   print: '<path d="M7 9V4h10v5M7 17H4.5V9.5h15V17H17M7.5 14h9v6h-9z"/>',
   search: '<circle cx="11" cy="11" r="6.5"/><path d="m16 16 4.5 4.5"/>',
   shield: '<path d="M12 3 5 5.7v5.6c0 4.6 3 7.7 7 9.7 4-2 7-5.1 7-9.7V5.7z"/>',
+  unlock: '<rect x="5" y="11" width="14" height="9.5" rx="2.2"/><path d="M8 11V8a4 4 0 0 1 7.6-1.8"/>',
 } as const
 
 export type IconName = keyof typeof drawings
