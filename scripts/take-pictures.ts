@@ -21,40 +21,83 @@ const env = {
   POTERNE_SERVER_PORT: String(port),
   POTERNE_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
   POTERNE_STORAGE_DATA_DIR: directory,
-  POTERNE_LIMITS_ENABLED: 'false',
 }
 const password = 'a long enough phrase'
 const api = `http://127.0.0.1:${port}/api/v1/auth`
-const people = ['grace', 'alan', 'edsger', 'barbara', 'donald', 'margaret', 'leslie', 'frances']
+/** Each with a name and groups, and some with a second step. */
+const people: [name: string, groups: string[], factor?: 'app' | 'codes'][] = [
+  ['Grace Hopper', ['staff']],
+  ['Alan Turing', []],
+  ['Edsger Dijkstra', ['editors'], 'app'],
+  ['Barbara Liskov', []],
+  ['Siobhán Wiśniewski', ['editors', 'beta'], 'codes'],
+  ['Donald Knuth', ['beta', 'editors', 'staff']],
+  ['Leslie Lamport', [], 'app'],
+  ['Ada Wolfeschlegelsteinhausenbergerdorff-Featherstonehaugh', []],
+]
+/** So many wrong passwords are refused for a while. */
+const TOO_MANY = 12
+const addressOf = (name: string) =>
+  `${name
+    .split(' ')[0]!
+    .normalize('NFD')
+    .replace(/[^a-z]/gi, '')
+    .toLowerCase()}@example.com`
 
-const post = async (path: string, body: object) =>
-  (
+const post = async (path: string, body: object, bearer?: string) =>
+  (await (
     await fetch(`${api}/${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'accept-language': 'en' },
+      headers: {
+        'content-type': 'application/json',
+        'accept-language': 'en',
+        ...(bearer && { authorization: `Bearer ${bearer}` }),
+      },
       body: JSON.stringify(body),
     })
-  ).json()
+  ).json()) as { access_token: string; secret: string }
 
 const poterne = (...words: string[]) => $`${main} ${words}`.env(env as Record<string, string>).quiet()
 
-/** Registers somebody, confirms with the code from the mailbox, and signs in now and then. */
-async function play(name: string, logins: number): Promise<void> {
-  const identifier = `${name}@example.com`
-  await post('register', { email: identifier, password, password_confirmation: password })
-  const otp = await waitFor(
+/** The newest code for somebody that is not `last`. */
+const codeFor = (identifier: string, last?: string) =>
+  waitFor(
     async () => {
       const key = readFileSync(join(directory, 'dev-key'), 'utf8').trim()
       const answer = await fetch(`http://127.0.0.1:${port}/dev/mailbox.json?key=${key}`)
       const list = (await answer.json()) as { to: string; code: string | null }[]
-      return list.find(({ to, code }) => to === identifier && code !== null)?.code
+      return list.find(({ to, code }) => to === identifier && code !== null && code !== last)?.code
     },
     { what: `the code of ${identifier}`, timeoutMs: 10_000 },
   )
+
+/** Registers somebody, confirms with the code from the mailbox, signs in now and then, and turns a second step on. */
+async function play([name, groups, factor]: (typeof people)[number], logins: number): Promise<void> {
+  const identifier = addressOf(name)
+  await post('register', { email: identifier, password, password_confirmation: password })
+  const otp = await codeFor(identifier)
   await post('verify-account', { identifier, otp })
   const device = { device_type: 'Navigateur', device_name: 'Firefox', device_os: 'Linux' }
-  for (let i = 0; i < logins; i++) await post('login', { identifier, password, ...device })
+  let bearer = ''
+  for (let i = 0; i < logins; i++) {
+    const { access_token: token } = await post('login', { identifier, password, ...device })
+    bearer = token
+  }
   await post('login', { identifier, password: 'not the right one' })
+  if (factor === 'codes') {
+    await post('2fa/enable', { password }, bearer)
+    await post('2fa/enable/confirm', { otp: await codeFor(identifier, otp) }, bearer)
+  }
+  if (factor === 'app') {
+    const { secret } = await post('2fa/totp', { password }, bearer)
+    await post(
+      '2fa/totp/confirm',
+      { otp: new TOTP({ secret: Secret.fromBase32(secret) }).generate() },
+      bearer,
+    )
+  }
+  const given = groups.flatMap((group) => ['--group', group])
+  await poterne('accounts', 'set', identifier, '--profile', JSON.stringify({ name }), ...given)
 }
 
 async function signIn(page: Page): Promise<void> {
@@ -84,9 +127,11 @@ try {
   mkdirSync(pictures, { recursive: true })
   await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok, {
     what: 'the service',
-    timeoutMs: 30_000,
+    timeoutMs: 120_000,
   })
-  for (const [index, name] of people.entries()) await play(name, (index % 3) + 1)
+  for (const [index, person] of people.entries()) await play(person, (index % 3) + 1)
+  const waiting = { email: 'margaret@example.com', password, password_confirmation: password }
+  await post('register', waiting)
   await poterne('admins', 'add', 'grace@example.com', '--role', 'owner')
   await poterne('accounts', 'lock', 'alan@example.com', '--reason', 'chargeback')
 
@@ -94,6 +139,8 @@ try {
     ['wide', 1440, 900, 'light'],
     ['narrow', 390, 844, 'dark'],
   ] as const) {
+    for (let i = 0; i < TOO_MANY; i++)
+      await post('login', { identifier: 'barbara@example.com', password: `the wrong one ${i}` })
     if (suffix === 'narrow') await poterne('accounts', 'remove-two-factor', 'grace@example.com', '--yes')
     const context = await browser.newContext({ viewport: { width, height }, colorScheme, locale: 'en-GB' })
     const page = await context.newPage()
@@ -107,8 +154,8 @@ try {
       await take(page, `administration-${screen}-${suffix}`)
     }
     await page.goto(`http://127.0.0.1:${adminPort}/admin/?lang=en#/accounts`)
-    await page.click('tbody a:has-text("alan@example.com")')
-    await page.waitForSelector('h1:has-text("alan@example.com")')
+    await page.click('tbody a:has-text("Barbara Liskov")')
+    await page.waitForSelector('h1:has-text("Barbara Liskov")')
     await take(page, `administration-account-${suffix}`)
     await context.close()
   }
