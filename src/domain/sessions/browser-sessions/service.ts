@@ -5,7 +5,7 @@ import { setCurrentSession } from '../../../platform/request-context.ts'
 import { AppError } from '../../../texts/errors.ts'
 import type { Account } from '../../accounts/core/account.ts'
 import type { Authenticated } from '../core/authentication.ts'
-import { browserIdleSeconds } from '../core/browser-idle.ts'
+import { browserIdleSeconds } from '../core/session-opener.ts'
 import type { RefreshTokens } from '../tokens/refresh-token.ts'
 import type { BrowserSessionStore } from './store.ts'
 

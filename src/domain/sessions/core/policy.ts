@@ -24,7 +24,3 @@ export interface SignInPolicy {
   /** Writes the session. It returns null if the account is not what was checked any more. */
   write(account: Account, session: NewSession, now: Date): Promise<Account | null>
 }
-
-/** Tells whether a session may be opened for what was proved (RFC 8176): everything that opens one asks here. */
-export const suffices = (policy: SignInPolicy | null, amr: readonly string[]): boolean =>
-  policy === null || (amr.includes('pwd') && amr.includes('mfa'))

@@ -1,6 +1,7 @@
 /** Opens sessions: the last step of every way to sign in. */
 
 import { randomUUID } from 'node:crypto'
+import type { Config } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
 import { AppError } from '../../../texts/errors.ts'
 import type { Account } from '../../accounts/core/account.ts'
@@ -12,8 +13,7 @@ import type { Outbox } from '../../messages/outbox/service.ts'
 import type { AccessTokenService } from '../tokens/access-token.ts'
 import type { AccountClaims } from '../tokens/account-claims.ts'
 import type { RefreshTokens } from '../tokens/refresh-token.ts'
-import { browserIdleSeconds } from './browser-idle.ts'
-import { type SignInPolicy, suffices } from './policy.ts'
+import type { SignInPolicy } from './policy.ts'
 import type { Device, NewSession } from './session.ts'
 import type { SessionStore } from './store.ts'
 
@@ -133,3 +133,14 @@ export function createSessionOpener(needs: Needs) {
     },
   }
 }
+
+/** Tells whether a session may be opened for what was proved (RFC 8176): everything that opens one asks here. */
+const suffices = (policy: SignInPolicy | null, amr: readonly string[]): boolean =>
+  policy === null || (amr.includes('pwd') && amr.includes('mfa'))
+
+const USUAL_SECONDS = 12 * 3600
+const STAYS_SECONDS = 30 * 86_400
+
+/** The seconds that a browser's session lives without a request to a page, never more than that of a client that refreshes. */
+export const browserIdleSeconds = (stays: boolean, { refreshLifetimeSeconds }: Config['tokens']): number =>
+  Math.min(stays ? STAYS_SECONDS : USUAL_SECONDS, refreshLifetimeSeconds)
