@@ -6,7 +6,7 @@ import { type TSchema, TypeGuard } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { closest } from 'fastest-levenshtein'
 import type { FieldError } from '../../texts/errors.ts'
-import type { RouteSchemas } from './route-schemas.ts'
+import type { RouteSchemas } from './route-traits.ts'
 import { toFieldErrors } from './schema-errors.ts'
 import { readableField } from './unstorable.ts'
 

@@ -11,7 +11,6 @@ import type { Texts } from '../../texts/texts.ts'
 import type { Logger } from '../log/logging.ts'
 import { currentRequest, type RequestActor, type RequestWork, runAsRequest } from '../request-context.ts'
 import { type AddressProbes, PROBE_HEADER } from './address-probes.ts'
-import { createMethodFinder, pathOf } from './allowed-methods.ts'
 import { findMisshapen, findUnknown } from './body-shape.ts'
 import { bucketAddress, createAddressFinder, isTrustedPeer } from './client-address.ts'
 import { createCors, type PathOrigins, unlistedOrigin } from './cors.ts'
@@ -27,8 +26,14 @@ import {
   parsePairs,
   readBody,
 } from './request-body.ts'
-import { createSchemaFinder, findRepeated, type RouteWithSchemas } from './route-schemas.ts'
-import { traitsOf } from './route-traits.ts'
+import {
+  createMethodFinder,
+  createSchemaFinder,
+  findRepeated,
+  pathOf,
+  type RouteWithSchemas,
+  traitsOf,
+} from './route-traits.ts'
 import { findUnstorable, mendDescriptions } from './unstorable.ts'
 
 /** The client of a request, for handlers: `({ body, client }) => service.register(body, client)`. */
