@@ -8,9 +8,8 @@ import type { Catalog } from '../../texts/catalog.ts'
 import { AppError, errorStatus } from '../../texts/errors.ts'
 import { ownSentence } from '../../texts/sentences.ts'
 import { type Frame, PAGE_POLICY } from '../frame/frame.ts'
-import { isPartOfOtherPage } from './form.ts'
-import type { Place } from './place.ts'
 import { failedScreen, otherHostScreen } from './refusals.ts'
+import type { Place } from './visit.ts'
 import { CHOICE, type Screen, type Visit } from './visit.ts'
 
 interface Needs extends Pick<Ground, 'logger'> {
@@ -104,3 +103,11 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
 
 const OTHER_HOST =
   'a page was asked for under a host that is not that of server.base_url: the reverse proxy has to pass Host on'
+
+/**
+ * An image, a script or a call of a page elsewhere, and no step of a person, by what the browser says. What a browser asks for
+ * by itself, such as a page that is to be saved, has the site `none`.
+ */
+const isPartOfOtherPage = (headers: Headers): boolean =>
+  ['same-site', 'cross-site'].includes(headers.get('sec-fetch-site') ?? '') &&
+  (headers.get('sec-fetch-mode') ?? 'navigate') !== 'navigate'

@@ -16,8 +16,8 @@ import {
 } from './browser.ts'
 import type { Destinations } from './destinations.ts'
 import type { Flow, FlowSeal } from './flow.ts'
-import type { Place } from './place.ts'
 import type { PageTickets } from './tickets.ts'
+import type { Place } from './visit.ts'
 import { CHOICE, type OpenVisit } from './visit.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'logger'> {

@@ -5,21 +5,31 @@
 
 import type { Metrics } from '../../domain/foundation/metrics/metrics.ts'
 import type { TicketStore } from '../../domain/foundation/tickets/store.ts'
+import type { OpenedSession } from '../../domain/sessions/core/session-opener.ts'
+import { requireMayCall } from '../../domain/sessions/core/test-accounts.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Ground } from '../../platform/ground.ts'
 import type { Client } from '../../platform/http/http-base.ts'
+import { cookieHeader } from '../../platform/http/redirect.ts'
+import { findUnstorable } from '../../platform/http/unstorable.ts'
 import type { Catalog } from '../../texts/catalog.ts'
-import { AppError } from '../../texts/errors.ts'
+import { AppError, errorStatus } from '../../texts/errors.ts'
+import { ownSentence } from '../../texts/sentences.ts'
 import type { Frame } from '../frame/frame.ts'
-import { createVisitCookies } from './cookies.ts'
+import {
+  BROWSER_SECONDS,
+  type CookieJar,
+  isBrowserCookie,
+  newBrowserCookie,
+  registrationTag,
+} from './browser.ts'
 import type { Destinations } from './destinations.ts'
 import { createDrawing } from './draw.ts'
-import { type Flow, type FlowSeal, languageOf } from './flow.ts'
-import { isFromOurPage, keptOf, requireMaySend, requireStorable, shownProblem, typedOf } from './form.ts'
+import { type Flow, type FlowSeal, languageOf, type Problem } from './flow.ts'
 import { createOpening } from './open-visit.ts'
-import type { Place } from './place.ts'
 import { cookiesBlockedScreen } from './refusals.ts'
-import { createPageTickets } from './tickets.ts'
-import type { OpenVisit, Screen, Typed, Visit } from './visit.ts'
+import { createPageTickets, type PageTicket, type PageTickets } from './tickets.ts'
+import { insideOf, type OpenVisit, type Place, type Screen, type Typed, type Visit } from './visit.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'config' | 'logger' | 'secret'> {
   frame: Frame
@@ -171,4 +181,123 @@ export function createVisits(needs: Needs) {
     /** People go there when nothing else sent them. */
     home: destinations.home,
   }
+}
+
+interface CookieNeeds extends Pick<Ground, 'config'> {
+  place: Place
+  tickets: PageTickets
+}
+
+/** The cookies of a visit: who is signed in, and what else the browser keeps. They go with the next answer. */
+function createVisitCookies({ place, tickets, config: { tokens, twoFactor } }: CookieNeeds) {
+  const secure = place.base.protocol === 'https:'
+
+  const sessionCookie = (jar: CookieJar, cookie: string, stays: boolean): string[] =>
+    jar.write('session', cookie, stays ? tokens.refreshAbsoluteLifetimeSeconds : null)
+
+  function setCookie(visit: Visit, cookie: { name: string; value: string; lifetimeSeconds: number }): void {
+    insideOf(visit).setCookies.push(cookieHeader({ ...cookie, secure }))
+  }
+
+  /** Signs the browser in. */
+  async function signIn(visit: Visit, { refreshToken: cookie, deviceToken: trusted }: OpenedSession) {
+    const { jar, setCookies, browser, flow } = insideOf(visit)
+    await place.sessions?.replace(jar.read('session'), cookie)
+    setCookies.push(
+      ...sessionCookie(jar, cookie, flow.typed?.stay === 'yes'),
+      ...jar.write('browser', browser, BROWSER_SECONDS),
+    )
+    if (trusted) setCookies.push(...jar.write('trusted', trusted, twoFactor.trustDevice))
+  }
+
+  async function signOut(visit: Visit): Promise<void> {
+    const { jar, setCookies, session } = insideOf(visit)
+    const cookie = session?.cookie ?? jar.read('session')
+    if (cookie !== undefined) await place.sessions?.end(cookie)
+    visit.session = null
+    setCookies.push(...jar.write('session', '', 0))
+    // The next person has a language of their own.
+    if (jar.read('language') !== undefined) setCookies.push(...jar.write('language', '', 0))
+  }
+
+  /**
+   * Keeps a registration for this browser as it is now. The cookie of the browser itself lives for a year. Somebody who
+   * learned or planted it could have the owner of an address confirm a password of theirs.
+   */
+  function keepRegistration(visit: Visit, ticket: PageTicket, seconds: number): Promise<string> {
+    const { jar, setCookies } = insideOf(visit)
+    const known = jar.read('registration')
+    // One cookie for all tabs, which do not disturb each other.
+    const cookie = isBrowserCookie(known) ? known : newBrowserCookie()
+    setCookies.push(...jar.write('registration', cookie, seconds))
+    return tickets.keep({ ...ticket, registration: registrationTag(cookie) }, seconds)
+  }
+
+  function withCookies(visit: Visit, answer: Response): Response {
+    for (const cookie of insideOf(visit).setCookies) answer.headers.append('set-cookie', cookie)
+    return answer
+  }
+
+  /** A form after which the session has another cookie gives it to the browser. */
+  function withNewCookie(visit: Visit, answer: Response): Response {
+    const { session, jar } = insideOf(visit)
+    if (session !== null && session.cookie !== jar.read('session'))
+      for (const cookie of sessionCookie(jar, session.cookie, session.stays))
+        answer.headers.append('set-cookie', cookie)
+    return answer
+  }
+
+  return { setCookie, signIn, signOut, keepRegistration, withCookies, withNewCookie }
+}
+
+/** The fields of a form; a field that is no text is left out. */
+function typedOf(body: unknown): Typed {
+  const fields = typeof body === 'object' && body !== null ? Object.entries(body) : []
+  return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
+}
+
+function requireStorable(typed: Typed): void {
+  const unstorable = findUnstorable(typed)
+  if (unstorable.length > 0) throw new AppError('validation_failed', { fields: unstorable })
+}
+
+function requireMaySend({ session }: Visit, { method, url }: Request): void {
+  if (session) requireMayCall(session, `${method} ${new URL(url).pathname}`)
+}
+
+/** The fields that come back after a mistake: never a secret. */
+const keptOf = (typed: Typed, keeps: readonly string[]): Typed =>
+  Object.fromEntries(
+    keeps.flatMap((name) => (typed[name] ? [[name, typed[name].slice(0, 512).replaceAll('\0', '')]] : [])),
+  )
+
+/** Returns what the form can show. It is null if the form cannot, as for a store that is away. */
+function shownProblem(error: unknown, clock: Clock, { client }: Visit): Problem | null {
+  if (!(error instanceof AppError) || error.details.page) return null
+  const { errorCode: code, details } = error
+  const { fields, retryAfterSeconds } = details
+  const message = ownSentence(details.message, client.language)
+  // Where it is worth another try soon, the code that was typed is as good as before.
+  const passes = code === 'server_busy' || code === 'provider_unavailable' || retryAfterSeconds !== undefined
+  if (errorStatus[code] >= 500 && !passes) return null
+  const until = Math.ceil(clock.now().getTime() / 1000) + (retryAfterSeconds ?? 0)
+  const said = { ...(fields && { fields }), ...(message !== undefined && { message }) }
+  return { code, ...said, ...(retryAfterSeconds !== undefined && { until }) }
+}
+
+interface FormOrigin {
+  /** The headers of the request. */
+  headers: { get(name: string): string | null }
+  /** The origin of the pages. */
+  own: string
+  /** True if the form brought a flow of this browser. */
+  hasOwnFlow: boolean
+}
+
+/** By what the browser says where it says something, else by its flow. */
+function isFromOurPage({ headers, own, hasOwnFlow }: FormOrigin): boolean {
+  const site = headers.get('sec-fetch-site')
+  if (site !== null) return site === 'same-origin'
+  const origin = headers.get('origin')
+  return origin === null ? hasOwnFlow : origin === own
 }

@@ -1,14 +1,18 @@
-/** A visit of a page: what the request says, and what is kept for its answer. */
+/**
+ * A visit of a page: what the request says, and what is kept for its answer; and the place of pages, an origin with cookies
+ * and sessions of its own.
+ */
 
-import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
+import type { BrowserSession, BrowserSessions } from '../../domain/sessions/browser-sessions/service.ts'
 import type { Device } from '../../domain/sessions/core/session.ts'
+import { hostNameOf, isLoopbackHost } from '../../platform/config/formats.ts'
 import type { Client } from '../../platform/http/http-base.ts'
+import { readCookies } from '../../platform/http/redirect.ts'
 import type { AppError } from '../../texts/errors.ts'
 import type { Texts } from '../../texts/texts.ts'
 import type { Html } from '../frame/html.ts'
-import type { CookieJar } from './browser.ts'
+import { type CookieJar, createCookieJar } from './browser.ts'
 import type { Flow, OpenedFlow } from './flow.ts'
-import type { Place } from './place.ts'
 import type { PageTicket } from './tickets.ts'
 
 export type Typed = Readonly<Record<string, string>>
@@ -69,3 +73,29 @@ export const insideOf = (visit: Visit) => visit as OpenVisit
 
 /** The links of the language menu have it in their query: the browser keeps what was chosen there until it is closed. */
 export const CHOICE = 'chosen'
+
+export interface Place {
+  base: URL
+  isOwnHost(host: string): boolean
+  /** Forms of the place have this origin. */
+  originOf(request: Request): string
+  jar(cookies: string | undefined): CookieJar
+  find(cookie: string | undefined, address: string): Promise<BrowserSession | null>
+  sessions: Pick<BrowserSessions, 'replace' | 'end'> | null
+  /** The pages are a part of another one, which signs in and out; null: they do that themselves. */
+  within: { href: string; label: string } | null
+}
+
+/** The pages for everybody, at `server.base_url`. Under --dev the service has whatever name leads to this machine. */
+export function placeOfPeople(baseUrl: string, browserSessions: BrowserSessions, dev: boolean): Place {
+  const base = new URL(baseUrl)
+  return {
+    base,
+    isOwnHost: (host) => host === base.host || (dev && isLoopbackHost(hostNameOf(host))),
+    originOf: ({ headers }) => (dev ? `${base.protocol}//${headers.get('host')}` : base.origin),
+    jar: (cookies) => createCookieJar(readCookies(cookies), base.protocol === 'https:'),
+    find: browserSessions.find,
+    sessions: browserSessions,
+    within: null,
+  }
+}
