@@ -18,7 +18,10 @@ let poterne: Executable
 /** They take fifteen seconds, beside the other tests. */
 let slowRequests: Promise<Spoken[]>
 beforeAll(async () => {
-  poterne = await startExecutable({ settings: { server: { base_url: 'https://auth.example.com' } } })
+  poterne = await startExecutable({
+    settings: { server: { base_url: 'https://auth.example.com' } },
+    measures: true,
+  })
   slowRequests = speakSlowly()
 })
 afterAll(() => poterne?.close())

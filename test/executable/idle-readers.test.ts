@@ -18,6 +18,7 @@ beforeAll(async () => {
   service = await startExecutable({
     shape: 'embedded',
     args: ['--dev'],
+    measures: true,
     settings: { log: { level: 'debug' } },
   })
 })

@@ -7,7 +7,7 @@ setDefaultTimeout(60_000)
 
 let poterne: Executable
 beforeAll(async () => {
-  poterne = await startExecutable()
+  poterne = await startExecutable({ measures: true })
 })
 afterAll(() => poterne?.close())
 

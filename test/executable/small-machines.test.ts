@@ -49,7 +49,7 @@ test.each([
     password: { memory_kib: 19_456, iterations: 2 },
     passkeys: { rp_id: 'example.com', origins: [ORIGIN] },
   }
-  const service = await startExecutable({ shape, settings, wrapper: limit.wrapper, onDisk: true })
+  const service = await startExecutable({ shape, settings, wrapper: limit.wrapper, measures: true })
   const { pid } = service.process()
   const resident = await waitFor(
     () => {

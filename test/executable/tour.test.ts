@@ -29,7 +29,7 @@ describe.each(reduced(differingShapes, shapes))('the tour on %s', (shape) => {
       password: { memory_kib: 19_456, iterations: 2 },
       limits: { enabled: true, registrations_burst: 200, code_requests_burst: 200 },
     }
-    service = await startExecutable({ shape, smtp, settings, onDisk: true })
+    service = await startExecutable({ shape, smtp, settings, measures: true })
   })
   afterAll(async () => {
     await service?.close()

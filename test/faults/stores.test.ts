@@ -46,6 +46,7 @@ afterAll(async () => {
 
 async function startService(codesAndCounters: Settings) {
   service = await startExecutable({
+    measures: true,
     storage: {
       server: { secret: 'ab'.repeat(32) },
       database: { url: databaseUrl, pool_size: POOL },

@@ -67,7 +67,7 @@ export async function runPoterne(
 ) {
   const child = Bun.spawn([...poterneCommand(), ...args], {
     cwd: directory,
-    env: { PATH: process.env.PATH ?? '', ...compilerTiers(), ...env },
+    env: { PATH: process.env.PATH ?? '', ...givenOptions(), ...env },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -90,12 +90,14 @@ function isStale(): boolean {
 export interface RunOptions {
   /** An empty one if not given. */
   directory?: string
-  /** Everything the process knows of the environment, beside PATH, HOME and the tiers of the compilers. */
+  /** Everything the process knows of the environment, beside PATH, HOME and what scripts/test tells it. */
   env?: Record<string, string>
   /** Put in front, e.g. `['prlimit', '--fsize=1000000']`. */
   wrapper?: string[]
   /** Another one than the present: that of an older version. */
   executable?: string
+  /** True for a test that measures: memory is given back, and the embedded database lies on the disk, not in memory. */
+  measures?: boolean
 }
 
 /** One command to its end. */
@@ -115,18 +117,20 @@ export interface RunningProcess {
   signal(name: NodeJS.Signals): void
 }
 
-/** The tiers of the compilers that scripts/test turns off, where it does. */
-const compilerTiers = () =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('BUN_JSC_')))
+/** What scripts/test tells the processes of the run: of the compilers, and of memory those that no test measures. */
+function givenOptions({ measures = false } = {}) {
+  const given = measures ? /^BUN_JSC_/ : /^(BUN_JSC|MIMALLOC)_/
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => given.test(name)))
+}
 
 export async function spawnExecutable(args: string[], options: RunOptions = {}): Promise<RunningProcess> {
-  const { directory = newFastDirectory('executable'), env = {}, wrapper = [] } = options
+  const { directory = newFastDirectory('executable'), env = {}, wrapper = [], measures = false } = options
   // It lies beside the directory, not in it: that one stays as the caller made it.
   const printed = newDirectory('printed')
   const [out, error] = [join(printed, 'out'), join(printed, 'error')]
   const child = Bun.spawn([...wrapper, options.executable ?? (await builtExecutable()), ...args], {
     cwd: directory,
-    env: { PATH: process.env.PATH ?? '', HOME: directory, ...compilerTiers(), ...env },
+    env: { PATH: process.env.PATH ?? '', HOME: directory, ...givenOptions({ measures }), ...env },
     stdin: 'ignore',
     stdout: Bun.file(out),
     stderr: Bun.file(error),
@@ -156,8 +160,6 @@ export interface ExecutableOptions extends RunOptions {
   settings?: Settings
   /** Stores of another one, for a second replica. */
   storage?: Settings
-  /** True for a test that measures: the embedded database lies on the disk, not in memory. */
-  onDisk?: boolean
   /** The servers of another one, which outlive this one. */
   smtp?: TestSmtp
   gateway?: TestGateway
@@ -204,10 +206,10 @@ export async function newStorage(shape: Shape, { migrated = true, onDisk = false
 
 /** Resolves when it is ready. `POTERNE_*` in `env` wins over `settings`. */
 export async function startExecutable(options: ExecutableOptions = {}): Promise<Executable> {
-  const { shape = 'redis', args = [], onDisk = false } = options
+  const { shape = 'redis', args = [], measures = false } = options
   const stores = options.storage
     ? { settings: options.storage, drop: async () => {} }
-    : await newStorage(shape, { onDisk })
+    : await newStorage(shape, { onDisk: measures })
   const smtp = options.smtp ?? (await startSmtp({ security: 'none', auth: null }))
   const gateway = options.gateway ?? (await startGateway())
   const port = await freePort()
@@ -227,6 +229,7 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
   const runOptions: RunOptions = {
     directory: options.directory ?? newFastDirectory('executable'),
     env: { ...authority, ...options.env },
+    measures,
     ...(options.wrapper === undefined ? {} : { wrapper: options.wrapper }),
     ...(options.executable === undefined ? {} : { executable: options.executable }),
   }
