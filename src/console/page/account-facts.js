@@ -25,7 +25,7 @@ const none = (word = 'none') => element('span', { class: 'soft' }, say(word))
 /** "Change", and for those who do not see beside what it stands, of what. */
 const link = (label, of, act) => button([label, element('span', { class: 'hidden' }, ` ${of}`)], act, 'link')
 
-const actsOf = (acts) => acts.length > 0 && element('div', { class: 'beside' }, acts)
+const actsOf = (acts) => acts.length > 0 && element('div', { class: 'does' }, acts)
 
 /** `rows`: a word, what is known, and what can be done about it. */
 const factCard = (title, rows, more) =>
