@@ -22,7 +22,7 @@ import { runExecutable, spawnExecutable } from '../helpers/executable.ts'
 import { newDirectory, newFastDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { type Settings, startService, type TestService, writeSettings } from '../helpers/service.ts'
-import { longTest, reduced } from '../helpers/soak.ts'
+import { longTest, reduced, soaking } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
@@ -35,6 +35,9 @@ async function poterne(args: string[], settings: Settings, socket = '') {
   const env = { USER: 'ada', ...(socket && { POTERNE_ADMIN_SOCKET: socket }) }
   return runExecutable([...args, '--config', file], { directory, env })
 }
+
+const give = async (service: TestService, uuid: string, username: string) =>
+  (await asOperator(service, 'PATCH', `accounts/${uuid}`, { username })).status
 
 /** An empty database of the other kind; the server has another secret than the service. */
 async function emptyTarget(kind: 'embedded' | 'redis'): Promise<Settings> {
@@ -99,6 +102,7 @@ describe.each(tried)('with %s', (shape) => {
 
     const { people, accountFactors, twoFactorRemovals } = service.inside.services
     const { account: bobs } = await service.signedIn()
+    expect(await give(service, staying.uuid, 'ada')).toBe(200)
     const codeOf = async (uuid: string) => (await people.recover(uuid, { lifetime: '24h' })).code!
     const [used, unused] = [await codeOf(staying.uuid), await codeOf(bobs.uuid)]
     await accountFactors.removeTwoFactor(leaving.uuid, { delayed: true })
@@ -109,8 +113,8 @@ describe.each(tried)('with %s', (shape) => {
     const before: string[] = []
     let isMade = false
     const acknowledged: string[] = []
-    const clients = Array.from({ length: reduced(8, 64) }, async () => {
-      while (!isMade) {
+    const clients = Array.from({ length: reduced(2, 64) }, async () => {
+      while (!isMade && acknowledged.length < 1000) {
         const email = newEmail()
         const { status } = await service.post('register', registration(email))
         if (status === 201) acknowledged.push(email)
@@ -155,6 +159,8 @@ describe.each(tried)('with %s', (shape) => {
     }
 
     // Events after it.
+    expect(await give(service, bobs.uuid, 'bob')).toBe(200)
+    expect(await give(service, staying.uuid, 'ada2')).toBe(200)
     expect((await resetBy(service, staying.uuid, used)).status).toBe(200)
     await service.delivered()
     const notice = service.inbox.textsTo(app.person.identifier).find((text) => text.includes('/stop?t='))!
@@ -235,13 +241,20 @@ describe.each(tried)('with %s', (shape) => {
         { actor: { type: 'operator', id: 'ada' }, data: { replaced: true } },
       ])
       expect(await again.logIn(ada)).toMatchObject({ status: 200 })
+      // No username goes to another account, whether it was given before the backup or after it.
+      const { account: carol } = await again.signedIn()
+      for (const name of ['ada', 'ada2', 'bob']) expect(await give(again, carol.uuid, name)).toBe(409)
+      expect(await give(again, bobs.uuid, 'ada2')).toBe(409)
+      expect(await give(again, staying.uuid, 'ada2')).toBe(200)
+      expect(await give(again, bobs.uuid, 'bob')).toBe(200)
     } finally {
       await again.close()
       await Promise.all([service.smtp.stop(), service.gateway.stop()])
     }
 
-    // It goes to a new place of the other kind. A server has a secret of its own; an embedded database takes that of
-    // the backup.
+    // It goes to a new place of the other kind, as `executable/moving` does in each run. A server has a secret of its own; an
+    // embedded database takes that of the backup.
+    if (!soaking) return
     const target = await emptyTarget(shape)
     if (shape === 'embedded') {
       expect((await restore(target, '--keep-sessions')).error).toStartWith(
@@ -281,11 +294,6 @@ describe('a restore after the events were swept', () => {
   const restore = (file: string, settings: Settings) =>
     poterne(['restore', file, '--replace', '--yes', '--json', '--passphrase-file', passphraseFile], settings)
 
-  async function give(service: TestService, identifier: string, username: string | null) {
-    const { items } = (await asOperator(service, 'GET', `accounts?query=${identifier}`)).body
-    return (await asOperator(service, 'PATCH', `accounts/${items[0].uuid}`, { username })).status
-  }
-
   async function backUpOnce() {
     const service = await startService({ shape: 'redis' })
     const { administrators, administrationTokens, keys } = service.inside.services
@@ -295,7 +303,7 @@ describe('a restore after the events were swept', () => {
     const wish = { name: 'script', scopes: ['accounts:read'], expiresIn: '90d' } as const
     const { stored: token } = await administrationTokens.create(operator, wish)
     const file = join(newDirectory('swept'), 'auth.backup')
-    await give(service, ada.identifier, 'ada')
+    await give(service, administrator.uuid, 'ada')
     const made = await poterne(
       ['backup', file, '--passphrase-file', passphraseFile, '--with-secret'],
       service.storage,
@@ -304,7 +312,7 @@ describe('a restore after the events were swept', () => {
     const key = keys.signingKey().kid
     await service.inside.close()
     await Promise.all([service.smtp.stop(), service.gateway.stop()])
-    return { storage: service.storage, file, ada, bob, administrator, token, key }
+    return { storage: service.storage, file, bob, administrator, token, key }
   }
 
   let backedUpBefore: ReturnType<typeof backUpOnce> | undefined
@@ -351,30 +359,16 @@ describe('a restore after the events were swept', () => {
     await Promise.all([service.smtp.stop(), service.gateway.stop()])
   })
 
-  test('lets no username go to another account, whether it was given before the backup or after it', async () => {
-    const { service, file, ada, bob } = await backedUp()
-    expect([await give(service, bob.identifier, 'bob'), await give(service, ada.identifier, 'ada2')]).toEqual(
-      [...[200, 200]],
-    )
-    await service.inside.close()
-    const restored = await restore(file, service.storage)
-    expect([restored.error, restored.code]).toEqual(['', 0])
-    const after = await startService({ storage: service.storage })
-    const carol = await after.signUp(newEmail())
-    for (const name of ['ada', 'ada2', 'bob']) expect(await give(after, carol.identifier, name)).toBe(409)
-    expect(await give(after, bob.identifier, 'ada2')).toBe(409)
-    expect(await give(after, ada.identifier, 'ada2')).toBe(200)
-    expect(await give(after, bob.identifier, 'bob')).toBe(200)
-    await after.close()
-    await Promise.all([service.smtp.stop(), service.gateway.stop()])
-  })
-
   longTest('does not bring back the keys of a secret that leaked', async () => {
     const { service, file, bob, key } = await backedUp()
+    const bobs = (await service.logIn(bob)).account.uuid as string
     await service.inside.close()
     const fresh = { ...service.storage, server: { ...service.storage.server, secret: 'ef'.repeat(32) } }
     const revoked = await poterne(['secret', 'revoke', '--yes'], fresh)
-    expect([revoked.error, revoked.code]).toEqual(['', 0])
+    expect([revoked.error, revoked.code]).toEqual([
+      expect.stringMatching(/^[^\n]*"a signing key opens under no accepted server secret"\}\n$/),
+      0,
+    ])
     const lasting = async () => {
       const stores = await onDatabase(service.storage, (database) =>
         createSecretStore(database).listLastingKeys(),
@@ -392,8 +386,8 @@ describe('a restore after the events were swept', () => {
     })
     expect(await lasting()).toEqual(before)
     const revokedSince = await startService({ shape: 'redis', storage: fresh })
-    expect(await give(revokedSince, bob.identifier, 'ada')).toBe(409)
-    expect(await give(revokedSince, bob.identifier, 'bob')).toBe(200)
+    expect(await give(revokedSince, bobs, 'ada')).toBe(409)
+    expect(await give(revokedSince, bobs, 'bob')).toBe(200)
     await revokedSince.close()
     const { url } = await createDatabase({ migrated: false })
     const elsewhere = { ...fresh, database: { url } }

@@ -1,6 +1,6 @@
 /**
  * Moving by backup and restore, as docs/operations.md tells it: from the embedded database to a server and in a soak back, and
- * nobody is signed out. `backups.test.ts` goes the way back in each run, with sessions and an app.
+ * nobody is signed out.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
