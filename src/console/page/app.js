@@ -126,7 +126,8 @@ function showNothing() {
 function focusHeading() {
   const heading = content.querySelector('h1')
   heading?.setAttribute('tabindex', '-1')
-  heading?.focus({ preventScroll: true })
+  // Somebody who opened the menu meanwhile stays in it.
+  if (!document.querySelector('.menu[open]')) heading?.focus({ preventScroll: true })
   scrollTo(0, 0)
 }
 

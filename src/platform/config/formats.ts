@@ -17,11 +17,13 @@ function parseUrl(text: string): URL | null {
   return url?.username || url?.password ? null : url
 }
 
-/** Returns what is wrong with an address that `parseUrl` does not read; null where it is none at all. */
-export function explainAddress(text: string): string | null {
+/** Returns what is wrong with an address that `parseUrl` does not read; null where it is none at all. `instead`: where a user belongs. */
+export function explainAddress(text: string, instead = ''): string | null {
   if (text.includes('\\')) return 'expected "/" instead of "\\"'
   const { username, password } = URL.parse(text) ?? {}
-  return username || password ? 'expected an address without a user or a password before "@"' : null
+  return username || password
+    ? `expected an address without a user or a password before "@"${instead}`
+    : null
 }
 
 const isWeb = (url: URL) => url.protocol === 'https:' || url.protocol === 'http:'

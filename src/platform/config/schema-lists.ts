@@ -73,7 +73,7 @@ export const gateways = {
     url: withPlaceholders(
       text(required, 'Where the request goes. It may hold placeholders, which are percent-encoded.', {
         check: formats.isWebUrl,
-        reason: formats.explainAddress,
+        reason: (url) => formats.explainAddress(url, ': they go into basic_auth'),
         expected: 'an absolute http or https URL',
         secret: 'address',
         example: 'https://sms.example.com/send',
