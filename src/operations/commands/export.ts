@@ -88,18 +88,21 @@ async function printPages(pages: AsyncIterable<string>): Promise<void> {
   }
 }
 
-/** Leaves no file behind that is not complete. */
+/** Leaves no file behind that is not complete, from the moment on at which it is there. */
 async function writeNew(file: string, work: (write: (text: string) => void) => Promise<void>): Promise<void> {
-  const descriptor = createFile(file, file)
+  let descriptor: number | null = null
   const remove = async () => {
+    if (descriptor === null) return
     // The directory may be one in which only root may remove it, who is the owner of the data directory by now.
     ftruncateSync(descriptor)
     rmSync(file, { force: true })
   }
   await interruptible(remove, async () => {
+    const made = createFile(file, file)
+    descriptor = made
     try {
-      await work((text) => writeFileSync(descriptor, text))
-      fsyncSync(descriptor)
+      await work((text) => writeFileSync(made, text))
+      fsyncSync(made)
     } catch (error) {
       await remove().catch(() => {})
       const { code } = error as NodeJS.ErrnoException
@@ -107,6 +110,6 @@ async function writeNew(file: string, work: (write: (text: string) => void) => P
         ? error
         : new CommandFailure(1, `${file}: nothing is left of it, since it could not be written (${code})`)
     }
+    closeSync(made)
   })
-  closeSync(descriptor)
 }
