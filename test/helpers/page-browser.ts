@@ -171,6 +171,7 @@ const withLabels = (html: string) =>
 /** Check boxes that are not ticked are left out, as a browser does. */
 async function formsOf(html: string, address: string): Promise<Form[]> {
   const forms: Form[] = []
+  const placing: (() => void)[] = []
   let button: Button | null = null
   const rewriter = new HTMLRewriter()
     .on('form', {
@@ -198,21 +199,28 @@ async function formsOf(html: string, address: string): Promise<Form[]> {
     })
     .on('form button, button[form]', {
       element(element) {
-        const id = element.getAttribute('form')
-        const form = forms.find((each) => id !== null && each.id === id) ?? forms.at(-1)!
-        button = {
+        const [id, action] = [element.getAttribute('form'), element.getAttribute('formaction')]
+        const pressed: Button = {
           label: '',
-          action: decode(element.getAttribute('formaction') ?? form.action),
+          action: decode(action ?? ''),
           name: element.getAttribute('name') ?? undefined,
           value: element.getAttribute('value') ?? undefined,
         }
-        form.buttons.push(button)
+        button = pressed
+        const around = forms.at(-1)
+        // A button may stand before its form.
+        placing.push(() => {
+          const form = forms.find((each) => id !== null && each.id === id) ?? around!
+          if (action === null) pressed.action = form.action
+          form.buttons.push(pressed)
+        })
       },
       text(chunk) {
         if (button) button.label = decode(button.label + chunk.text)
       },
     })
   await rewriter.transform(new Response(withLabels(html))).text()
+  for (const place of placing) place()
   return forms
 }
 

@@ -21,9 +21,7 @@ function parseUrl(text: string): URL | null {
 export function explainAddress(text: string, instead = ''): string | null {
   if (text.includes('\\')) return 'expected "/" instead of "\\"'
   const { username, password } = URL.parse(text) ?? {}
-  return username || password
-    ? `expected an address without a user or a password before "@"${instead}`
-    : null
+  return username || password ? `expected an address without a user or a password before "@"${instead}` : null
 }
 
 const isWeb = (url: URL) => url.protocol === 'https:' || url.protocol === 'http:'

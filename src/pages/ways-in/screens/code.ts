@@ -133,9 +133,9 @@ function otherSteps(
 }
 
 /** Who is signing in, as it was typed, and a way for somebody else. */
-const whoSignsIn = ({ texts: { pages }, flow: { typed } }: View, { to }: Drawing): Html | null =>
+const whoSignsIn = ({ texts: { pages }, flow: { typed } }: View): Html | null =>
   typed?.identifier
-    ? html`<div class="who"><span class="avatar" aria-hidden="true">${initialsOf(typed.identifier)}</span><div class="small">${isolated(typed.identifier)}<form method="post" action="${to('/code/sign-in')}"><button class="link">${pages.not_you}</button></form></div></div>`
+    ? html`<div class="who"><span class="avatar" aria-hidden="true">${initialsOf(typed.identifier)}</span><div class="small">${isolated(typed.identifier)}<div><button class="link" form="leave">${pages.not_you}</button></div></div></div>`
     : null
 
 function secondFactorScreen(visit: View, drawing: Drawing): Screen {
@@ -159,13 +159,14 @@ ${sent && !letters && sendAgain(visit, drawing, '/code/again', problem.wait)}`
     html`<button class="row" form="passkey">${icon('passkey')}<span class="text"><span>${pages.use_passkey}</span></span>${icon('chevron', 'chevron')}</button>`
   return {
     title,
-    content: html`${whoSignsIn(visit, drawing)}${heading(title, lead)}
+    content: html`${whoSignsIn(visit)}${heading(title, lead)}
 ${problem.above ?? noticeOf(visit)}${!letters && lateNotice(visit, drawing)}
 ${asked === 'passkey' && html`${withoutPasskeys(visit)}${passkeyForm(visit, drawing, pages.use_passkey, 'button main')}`}
 <form method="post" action="${to('/code')}">
 ${takesCode && codePart}
 ${otherSteps(visit, drawing, asked, passkeyRow)}
-</form>${takesCode && usesPasskey && passkeyForm(visit, drawing)}`,
+</form>${takesCode && usesPasskey && passkeyForm(visit, drawing)}
+<form id="leave" method="post" action="${to('/code/sign-in')}"></form>`,
   }
 }
 
