@@ -162,12 +162,12 @@ const endRemoval = defineStatement({
 })
 
 export type FactorStore = ReturnType<typeof createFactorStore>
-/** The stored factors of an account. */
 function readHashes<Row extends { recoveryHashes: string }>({ recoveryHashes, ...row }: Row) {
   const hashes: string[] = JSON.parse(recoveryHashes)
   return { ...row, recoveryHashes: hashes.map((hash): Uint8Array => Buffer.from(hash, 'hex')) }
 }
 
+/** The stored factors of an account. */
 export type StoredFactors = Awaited<ReturnType<FactorStore['find']>>
 
 export function createFactorStore(database: Database) {

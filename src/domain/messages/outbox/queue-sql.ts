@@ -48,11 +48,11 @@ const laneOf = ({ destination, code }: Pick<NewMessage, 'destination' | 'code'>)
   destination === decoyDestination ? DECOYS_LANE : LANES[code?.group ?? 'owner']
 
 /**
- * From where an owner's code was asked for: by the password or in a session, and sent to a contact of the account. All
- * others tell nothing: whoever types a wrong address would tell its owner theirs.
+ * From where an owner's code was asked for: by the password or in a session, and sent to an e-mail address of the account. All
+ * others tell nothing: whoever types a wrong address would tell its owner theirs, and an SMS has no room for it.
  */
-function askedFrom({ code, purpose }: NewMessage): Record<string, string> {
-  if (code === undefined || code.group === 'stranger' || isToNewContact(purpose)) return {}
+function askedFrom({ channel, code, purpose }: NewMessage): Record<string, string> {
+  if (channel !== 'email' || code === undefined || code.group === 'stranger' || isToNewContact(purpose)) return {}
   const [device, address] = [currentRequest()?.deviceName, addressOfPerson()]
   return { ...(device && { device }), ...(address && { address }) }
 }

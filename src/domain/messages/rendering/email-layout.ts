@@ -35,7 +35,7 @@ interface EmailLook {
 }
 
 export function plainText(parts: EmailParts): string {
-  const { greeting, above, code, validity, facts, below, link, button, footer } = parts
+  const { greeting, above, code, validity, facts, below, button, footer } = parts
   const blocks = [
     greeting,
     ...above,
@@ -43,7 +43,9 @@ export function plainText(parts: EmailParts): string {
     ...(validity === null ? [] : [validity]),
     ...(facts.length === 0 ? [] : [facts.map(([label, value]) => `${label} ${value}`.trim()).join('\n')]),
     ...below,
-    ...(button === null || button.href === link ? [] : [`${button.label}\n${button.href}`]),
+    ...(button === null || [...above, ...below].some((text) => text.includes(button.href))
+      ? []
+      : [`${button.label}\n${button.href}`]),
   ]
   return `${blocks.join('\n\n')}\n\n-- \n${footer.join('\n')}\n`
 }
@@ -54,33 +56,37 @@ const ADDRESS = 'margin:0 0 16px;color:#5a626d;font-size:13px;line-height:20px'
 const anchorTo = (link: string) =>
   `<a dir="ltr" href="${escapeHtml(link)}" style="color:inherit;overflow-wrap:anywhere">${escapeHtml(link)}</a>`
 
-/** An address at the end of its sentence stands below the button. A sentence that says what the button says is left out. */
-function paragraphWith({ link, button }: EmailParts, buttonHtml: string[]): (text: string) => string[] {
+/**
+ * An address at the end of its sentence stands below its button. A sentence that says what the button says is left out.
+ * `waiting`: the button until it stands somewhere.
+ */
+function paragraphWith({ link, button }: EmailParts, waiting: string[]): (text: string) => string[] {
+  const takeButton = () => (button?.href === link ? waiting.splice(0) : [])
   return (text) => {
     if (link === null || !text.includes(link)) return [paragraph(text)]
     if (!text.endsWith(link)) {
       const [before = '', after = ''] = text.split(link).map(escapeHtml)
-      return [`<p style="margin:0 0 16px">${before}${anchorTo(link)}${after}</p>`, ...buttonHtml]
+      return [`<p style="margin:0 0 16px">${before}${anchorTo(link)}${after}</p>`, ...takeButton()]
     }
     const sentence = text.slice(0, -link.length).trim()
     const says = withoutColon(sentence) === button?.label ? [] : [paragraph(sentence)]
-    return [...says, ...buttonHtml, `<p class="soft" style="${ADDRESS}">${anchorTo(link)}</p>`]
+    return [...says, ...takeButton(), `<p class="soft" style="${ADDRESS}">${anchorTo(link)}</p>`]
   }
 }
 
 export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutHtml }: EmailLook): string {
-  const { language, subject, above, code, validity, facts, below, button, footer, link } = parts
+  const { language, subject, above, code, validity, facts, below, button, footer } = parts
   const direction = textDirection(language)
   const logo = logoUrl === null ? '' : escapeHtml(logoUrl)
   const { brand, onBrand } = brandTokens(colour, 'light')
-  const buttonHtml = button === null ? [] : [buttonTo(button, brand, onBrand)]
+  const waiting = button === null ? [] : [buttonTo(button, brand, onBrand)]
   const content = [
     ...above.map(paragraph),
     ...codeBlock(code, validity),
     ...factRows(facts),
-    ...below.flatMap(paragraphWith(parts, buttonHtml)),
-    ...(button?.href === link ? [] : buttonHtml),
+    ...below.flatMap(paragraphWith(parts, waiting)),
   ]
+  content.push(...waiting)
   return fillLayout(layoutHtml ?? builtInLayout, {
     content: content.join('\n'),
     header: headerOf(service, logo, brand, onBrand),
