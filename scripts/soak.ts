@@ -1,6 +1,7 @@
 /**
- * `bun run test:soak [options of bun test]` runs at full length what is reduced otherwise: the folders of long ways, and each
- * file that names what a soak changes. That is `soaking` of test/helpers/soak.ts and what helpers make of it, one of another.
+ * `bun run test:soak [options of bun test] [file…]` runs at full length what is reduced otherwise: the folders of long ways,
+ * files called *.soak.test.ts, and each file that names what a soak changes. That is `soaking` of test/helpers/soak.ts and what
+ * helpers make of it, one of another.
  */
 import { readFiles, root } from './checks/source-files.ts'
 
@@ -21,13 +22,20 @@ export async function soakNames(): Promise<string[]> {
 export async function soakFiles(): Promise<string[]> {
   const named = new RegExp(`\\b(${(await soakNames()).join('|')})\\b`)
   const tests = await readFiles('test/**/*.test.ts')
-  return tests.filter(({ path, text }) => folders.test(path) || named.test(text)).map(({ path }) => path)
+  const isLong = (path: string) => folders.test(path) || path.endsWith('.soak.test.ts')
+  return tests.filter(({ path, text }) => isLong(path) || named.test(text)).map(({ path }) => path)
 }
 
 if (import.meta.main) {
-  const files = (await soakFiles()).map((path) => `./${path}`)
+  const isFile = (argument: string) => argument.endsWith('.test.ts')
+  const [chosen, options] = [
+    process.argv.slice(2).filter(isFile),
+    process.argv.slice(2).filter((one) => !isFile(one)),
+  ]
+  const files = (chosen.length > 0 ? chosen : await soakFiles()).map((path) => `./${path}`)
   const env = { ...process.env, POTERNE_SOAK: '1' }
-  const command = [process.execPath, 'test', ...process.argv.slice(2), ...files]
+  // In place of the pattern of bunfig.toml, which leaves the files of a soak out.
+  const command = [process.execPath, 'test', '--path-ignore-patterns=dist/**', ...options, ...files]
   process.exitCode = await Bun.spawn(command, { cwd: root, env, stdio: ['inherit', 'inherit', 'inherit'] })
     .exited
 }

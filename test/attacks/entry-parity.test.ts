@@ -5,6 +5,7 @@ import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { lockAccount } from '../helpers/database.ts'
 import { from, newClient, seen, startLimited } from '../helpers/limited-service.ts'
 import { mergeSettings, type Settings, type TestService } from '../helpers/service.ts'
+import { reduced } from '../helpers/soak.ts'
 import { use, useLimited } from '../helpers/use-service.ts'
 
 const settings = (accounts: object): Settings => ({
@@ -69,16 +70,20 @@ describe('with limits on', () => {
     return made.body.code as string
   }
   const none = async () => ({})
-  test.each([
-    ['registration is closed', 'closed', 'example.com', none],
-    ['an invitation is missing', 'invited', 'example.com', none],
+  type Way = [string, keyof typeof services, string, () => Promise<object>]
+  const ways: Way[] = [
     ['an invitation is wrong', 'invited', 'example.com', async () => ({ invitation: 'AAAA-BBBB-CCCC-DDDD' })],
     ['an invitation is right', 'invited', 'example.com', async () => ({ invitation: await invite() })],
+  ]
+  const further: Way[] = [
+    ['registration is closed', 'closed', 'example.com', none],
+    ['an invitation is missing', 'invited', 'example.com', none],
     ['the domain is not listed', 'listed', 'example.com', none],
     ['the domain is listed', 'listed', 'listed.example', none],
     ['the terms are missing', 'terms', 'example.com', none],
     ['the terms are accepted', 'terms', 'example.com', async () => ({ terms: '2026-11' })],
-  ] as const)('%s', async (_, mode, domain, fieldsOf) => {
+  ]
+  test.each([...ways, ...reduced([], further)])('%s', async (_, mode, domain, fieldsOf) => {
     const fields = await fieldsOf()
     const shown: Record<string, unknown[]> = {}
     for (const [kind, identifier] of Object.entries(await people(domain)))

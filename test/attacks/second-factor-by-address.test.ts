@@ -9,6 +9,7 @@ import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../helpers
 import { from, newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes, testsOn } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 
 const DAY = 86_400_000
@@ -94,7 +95,7 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
     expect((await service.post('2fa/verify', { identifier, otp: code(secret) }, elsewhere)).status).toBe(200)
   })
 
-  rule(
+  longTest(
     'a hundred in a row are compared over days and addresses, then one a day, until a right one',
     async () => {
       const { person, secret } = await protectByApp(service)

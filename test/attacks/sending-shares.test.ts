@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { from, newClient, noon, startLimited } from '../helpers/limited-service.ts'
 import { createTestClock, limitingShapes, type TestService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -82,7 +83,7 @@ test('a network of IPv4 is a /24, and addresses that are not public share nothin
   expect((await ask('82.64.8.1')).status).toBe(201)
 })
 
-test('forty networks use up the SMS of newcomers, of which one then comes back in its time', async () => {
+longTest('forty networks use up the SMS of newcomers, of which one then comes back in its time', async () => {
   await using service = await startLimited({ clock: noon(), settings: { sms: { daily_budget: 240 } } })
   const ask = (network: number) => register(service, numberOfNextRange(), `2a01:e0b:${network.toString(16)}`)
   for (let network = 1; network <= 39; network++) expect(await passed(4, () => ask(network))).toBe(3)

@@ -4,6 +4,7 @@ import { decodeJwt } from 'jose'
 import { type ClientOptions, type ClientStorage, createClient, PoterneError } from '../../src/client/index.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { protectBySentCodes } from '../helpers/authenticator.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 
 const service = useService({ shape: 'redis' })
@@ -136,17 +137,21 @@ describe('the client', () => {
     expect(tokens()).not.toBeNull()
   }, 20_000)
 
-  test('is signed out by a refusal of its refresh alone, not by a 401 of a proxy', async () => {
-    const { client, accidents, open, tokens } = await signedIn()
-    accessTokenExpires()
-    const proxy = () => new Response('<html>sign in to the hotel</html>', { status: 401 })
-    accidents.push((answer) => answer, proxy, proxy, proxy)
-    expect((await failure(client.reload())).code).toBe('network')
-    expect(tokens()).not.toBeNull()
-    await open().call('POST', 'logout-all', {})
-    expect((await failure(client.reload())).code).toBe('signed_out')
-    expect([client.state.status, tokens()]).toEqual(['signed_out', null])
-  }, 20_000)
+  longTest(
+    'is signed out by a refusal of its refresh alone, not by a 401 of a proxy',
+    async () => {
+      const { client, accidents, open, tokens } = await signedIn()
+      accessTokenExpires()
+      const proxy = () => new Response('<html>sign in to the hotel</html>', { status: 401 })
+      accidents.push((answer) => answer, proxy, proxy, proxy)
+      expect((await failure(client.reload())).code).toBe('network')
+      expect(tokens()).not.toBeNull()
+      await open().call('POST', 'logout-all', {})
+      expect((await failure(client.reload())).code).toBe('signed_out')
+      expect([client.state.status, tokens()]).toEqual(['signed_out', null])
+    },
+    20_000,
+  )
 
   test('a refresh that is refused late signs nobody out who signed in meanwhile', async () => {
     const { client, accidents, open, tokens } = await signedIn()

@@ -74,13 +74,13 @@ describe('the client package', () => {
     expect(Bun.file(join(built, 'api.d.ts')).size).toBeLessThanOrEqual(120_000)
   })
 
-  test('is in order for publint and for those who look at its types', async () => {
+  longTest('is in order for publint and for those who look at its types', async () => {
     const { messages } = await publint({ pkgDir: built, strict: true })
     expect(messages).toEqual([])
     await run([join(root, 'node_modules/.bin/attw'), packed, '--profile', 'esm-only'], root)
   })
 
-  test('compiles strictly in somebody else’s project, typed by method and path', async () => {
+  longTest('compiles strictly in somebody else’s project, typed by method and path', async () => {
     const directory = await newProject()
     writeFileSync(
       join(directory, 'app.ts'),

@@ -10,6 +10,7 @@ import { addPlatformAuthenticator, launchBrowser } from '../helpers/browser.ts'
 import { createCertificate } from '../helpers/certificates.ts'
 import { browserClient } from '../helpers/client-package.ts'
 import { startService, type TestService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 
 setDefaultTimeout(20_000)
 
@@ -145,7 +146,7 @@ test('whose counter was set back is refused, and the owner is told', async () =>
   await context.close()
 })
 
-test('signs in on a related origin, which the relying party names, and nowhere else', async () => {
+longTest('signs in on a related origin, which the relying party names, and nowhere else', async () => {
   const { tab, context, person } = await withPasskey()
   await open(tab, SHOP)
   expect(await ask(tab, 'signInWithPasskey()')).toMatchObject({

@@ -5,7 +5,7 @@ import { newEmail } from '../helpers/api-client.ts'
 import { launchBrowser } from '../helpers/browser.ts'
 import { browserClient } from '../helpers/client-package.ts'
 import { startService, type TestService } from '../helpers/service.ts'
-import { reduced } from '../helpers/soak.ts'
+import { longTest, reduced } from '../helpers/soak.ts'
 
 setDefaultTimeout(60_000)
 
@@ -88,28 +88,31 @@ describe('two tabs', () => {
     expect(cut).toBe(2)
   })
 
-  test('a sign-out, or a sign-in as somebody else, while the other refreshes is what both show', async () => {
-    const [one, other] = [await openTab(), await openTab()]
-    const slowly = (tab: Page, meanwhile: () => Promise<unknown>) =>
-      tab.route('**/refresh', async (route) => {
-        const response = await route.fetch()
-        await meanwhile()
-        await route.fulfill({ response })
+  longTest(
+    'a sign-out, or a sign-in as somebody else, while the other refreshes is what both show',
+    async () => {
+      const [one, other] = [await openTab(), await openTab()]
+      const slowly = (tab: Page, meanwhile: () => Promise<unknown>) =>
+        tab.route('**/refresh', async (route) => {
+          const response = await route.fetch()
+          await meanwhile()
+          await route.fulfill({ response })
+        })
+      await signIn(one)
+      accessTokenExpires()
+      await slowly(one, () => ask(other, 'auth.signOut()'))
+      expect(await ask<string>(one, reload)).toBe('signed_out')
+      expect(await ask<string>(one, 'auth.state.status')).toBe('signed_out')
+      await one.unroute('**/refresh')
+      await signIn(one)
+      accessTokenExpires()
+      let next = ''
+      await slowly(one, async () => {
+        next = await signIn(other)
       })
-    await signIn(one)
-    accessTokenExpires()
-    await slowly(one, () => ask(other, 'auth.signOut()'))
-    expect(await ask<string>(one, reload)).toBe('signed_out')
-    expect(await ask<string>(one, 'auth.state.status')).toBe('signed_out')
-    await one.unroute('**/refresh')
-    await signIn(one)
-    accessTokenExpires()
-    let next = ''
-    await slowly(one, async () => {
-      next = await signIn(other)
-    })
-    expect(await ask<string>(one, reload)).toBe('signed_out')
-    for (const tab of [one, other]) expect(await ask<string>(tab, 'auth.state.account.email')).toBe(next)
-    expect(await ask<string>(other, reload)).toBe(next)
-  })
+      expect(await ask<string>(one, reload)).toBe('signed_out')
+      for (const tab of [one, other]) expect(await ask<string>(tab, 'auth.state.account.email')).toBe(next)
+      expect(await ask<string>(other, reload)).toBe(next)
+    },
+  )
 })

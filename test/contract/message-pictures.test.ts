@@ -9,7 +9,7 @@ import { createCatalog } from '../../src/texts/catalog.ts'
 import { textDirection } from '../../src/texts/languages.ts'
 import { launchBrowser } from '../helpers/browser.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { reduced } from '../helpers/soak.ts'
+import { longTest, reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
@@ -77,19 +77,22 @@ test.each(schemes.flatMap((scheme) => widths.map((width) => ({ scheme, width }))
   },
 )
 
-test('the page of all messages draws those mails that are near what is looked at, and the others as one comes to them', async () => {
-  const file = join(newDirectory('preview'), 'messages.html')
-  await Bun.write(file, previewPage(config, catalog))
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-  const drawn = () => page.frames().filter((frame) => frame.url() === 'about:srcdoc')
-  await page.goto(`file://${file}`)
-  await waitFor(() => drawn().length > 0)
-  await drawn()[0]!.waitForSelector('.card')
-  expect(drawn().length).toBeLessThan(20)
-  const last = page.locator('section:target article').last()
-  await page.click('nav a >> nth=-1')
-  await last.scrollIntoViewIfNeeded()
-  await last.frameLocator('iframe').locator('.card').waitFor()
-  expect(drawn().length).toBeLessThan(60)
-  await page.close()
-})
+longTest(
+  'the page of all messages draws those mails that are near what is looked at, and the others as one comes to them',
+  async () => {
+    const file = join(newDirectory('preview'), 'messages.html')
+    await Bun.write(file, previewPage(config, catalog))
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+    const drawn = () => page.frames().filter((frame) => frame.url() === 'about:srcdoc')
+    await page.goto(`file://${file}`)
+    await waitFor(() => drawn().length > 0)
+    await drawn()[0]!.waitForSelector('.card')
+    expect(drawn().length).toBeLessThan(20)
+    const last = page.locator('section:target article').last()
+    await page.click('nav a >> nth=-1')
+    await last.scrollIntoViewIfNeeded()
+    await last.frameLocator('iframe').locator('.card').waitFor()
+    expect(drawn().length).toBeLessThan(60)
+    await page.close()
+  },
+)

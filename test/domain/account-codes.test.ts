@@ -9,6 +9,7 @@ import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { rareShapes, ruleOn, type Shape, startService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
 import { use, useService } from '../helpers/use-service.ts'
 
@@ -278,7 +279,7 @@ describe('passkeys and identities at a recovery', () => {
     { body: { remove_factors: true }, expected: [0, 0] },
     { body: { remove_factors: true, send: 'email' }, expected: [0, 0] },
   ]
-  test('stay all without remove_factors, and go all with it, however old they are', async () => {
+  longTest('stay all without remove_factors, and go all with it, however old they are', async () => {
     const people: Awaited<ReturnType<typeof person>>[] = []
     for (const _ of cases) people.push(await person())
     service.clock.advance(8 * DAY_MS)

@@ -125,50 +125,56 @@ test('support corrects a mistyped address and sends the code again; what cannot 
   await page.context().close()
 }, 60_000)
 
-test('an owner gives groups by ticking, a role by its name or number, and a question that is cancelled says nothing', async () => {
-  const { person } = await addAdministrator(service, 'owner')
-  const bob = await service.signUp(newEmail())
-  const uuid = await uuidOf(bob.identifier)
-  await call('PATCH', `accounts/${uuid}`, { groups: ['staff'] })
-  const page = await signIn(person)
-  await show(page, uuid, bob.identifier)
-  const change = (what: string) => page.getByRole('button', { name: `Change ${what}`, exact: true })
-  await change('Groups').click()
-  await page.uncheck('dialog input[value=staff]')
-  await page.fill('dialog input[name=more]', 'beta, guests')
-  await page.click('dialog button[type=submit]')
-  await page.waitForSelector('dd:has-text("beta, guests")')
-  // The focus is back on the button that opened the dialog.
-  await waitFor(() => page.evaluate<boolean>('document.activeElement.textContent === "Change Groups"'), {
-    what: 'the focus on the button',
-  })
-  await change('Role').click()
-  await page.fill('dialog input[name=role_id]', '7')
-  await page.click('dialog button[type=submit]')
-  await page.waitForSelector('dialog', { state: 'detached' })
-  expect((await call('GET', `accounts/${uuid}`)).body.account).toMatchObject({
-    role_id: 7,
-    groups: ['beta', 'guests'],
-  })
+longTest(
+  'an owner gives groups by ticking, a role by its name or number, and a question that is cancelled says nothing',
+  async () => {
+    const { person } = await addAdministrator(service, 'owner')
+    const bob = await service.signUp(newEmail())
+    const uuid = await uuidOf(bob.identifier)
+    await call('PATCH', `accounts/${uuid}`, { groups: ['staff'] })
+    const page = await signIn(person)
+    await show(page, uuid, bob.identifier)
+    const change = (what: string) => page.getByRole('button', { name: `Change ${what}`, exact: true })
+    await change('Groups').click()
+    await page.uncheck('dialog input[value=staff]')
+    await page.fill('dialog input[name=more]', 'beta, guests')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('dd:has-text("beta, guests")')
+    // The focus is back on the button that opened the dialog.
+    await waitFor(() => page.evaluate<boolean>('document.activeElement.textContent === "Change Groups"'), {
+      what: 'the focus on the button',
+    })
+    await change('Role').click()
+    await page.fill('dialog input[name=role_id]', '7')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    expect((await call('GET', `accounts/${uuid}`)).body.account).toMatchObject({
+      role_id: 7,
+      groups: ['beta', 'guests'],
+    })
 
-  service.clock.advance(6 * 60_000)
-  await press(page, 'Export everything')
-  expect(await page.textContent('dialog')).toContain('For this, please confirm that it is you.')
-  await press(page, 'Cancel')
-  await page.waitForSelector('dialog', { state: 'detached' })
-  expect([await page.textContent('#status'), await page.locator('[role=alert]').count()]).toEqual(['', 0])
-  await page.context().close()
-}, 60_000)
+    service.clock.advance(6 * 60_000)
+    await press(page, 'Export everything')
+    expect(await page.textContent('dialog')).toContain('For this, please confirm that it is you.')
+    await press(page, 'Cancel')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    expect([await page.textContent('#status'), await page.locator('[role=alert]').count()]).toEqual(['', 0])
+    await page.context().close()
+  },
+  60_000,
+)
 
-test('an answer of the list that comes late leads nobody back from the account that was opened', async () => {
-  const { person } = await addAdministrator(service, 'support')
-  const bob = await service.signUp(newEmail())
-  const uuid = await uuidOf(bob.identifier)
-  const page = await signIn(person)
-  await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts`)
-  await page.waitForSelector(`tr:has-text("${bob.identifier}")`)
-  // The answer is there when the row is pressed, and is read before the page hears that its address has changed.
-  await page.evaluate(`{
+longTest(
+  'an answer of the list that comes late leads nobody back from the account that was opened',
+  async () => {
+    const { person } = await addAdministrator(service, 'support')
+    const bob = await service.signUp(newEmail())
+    const uuid = await uuidOf(bob.identifier)
+    const page = await signIn(person)
+    await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts`)
+    await page.waitForSelector(`tr:has-text("${bob.identifier}")`)
+    // The answer is there when the row is pressed, and is read before the page hears that its address has changed.
+    await page.evaluate(`{
     const ask = window.fetch
     const pressed = new Promise((resolve) => { window.pressRow = () => {
       location.hash = '#/accounts/${uuid}'
@@ -183,15 +189,16 @@ test('an answer of the list that comes late leads nobody back from the account t
       return { ok: answer.ok, json: async () => content }
     }
   }`)
-  await page.click('.tabs label:has-text("Not confirmed")')
-  await waitFor(() => page.evaluate<boolean>('window.isAnswered === true'), {
-    what: 'the answer of the list',
-  })
-  await page.evaluate('window.pressRow()')
-  await page.waitForSelector(`h1:has-text("${bob.identifier}")`)
-  expect(page.url()).toEndWith(`#/accounts/${uuid}`)
-  await page.context().close()
-})
+    await page.click('.tabs label:has-text("Not confirmed")')
+    await waitFor(() => page.evaluate<boolean>('window.isAnswered === true'), {
+      what: 'the answer of the list',
+    })
+    await page.evaluate('window.pressRow()')
+    await page.waitForSelector(`h1:has-text("${bob.identifier}")`)
+    expect(page.url()).toEndWith(`#/accounts/${uuid}`)
+    await page.context().close()
+  },
+)
 
 longTest('what support is asked for most takes few clicks, and none of it is impossible', async () => {
   const { person } = await addAdministrator(service, 'owner')

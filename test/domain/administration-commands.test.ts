@@ -19,7 +19,7 @@ import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { runHere } from '../helpers/run-here.ts'
 import { type Settings, type TestService, writeSettings } from '../helpers/service.ts'
-import { reduced } from '../helpers/soak.ts'
+import { longTest, reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { newHookSecret, webhookSettings } from '../helpers/webhook-receiver.ts'
 
@@ -410,7 +410,7 @@ describe.each(reduced(['redis'] as const, ['postgres', 'redis'] as const))(
       return run([...args, '--config', file], directory)
     }
 
-    test('they work on the configured database, and leave no file', async () => {
+    longTest('they work on the configured database, and leave no file', async () => {
       const { person, bearer } = await service.signedIn()
       const set = await on(service.storage, 'accounts', 'set', person.identifier, '--role', '3', '--json')
       expect([set.code, JSON.parse(set.out).role_id]).toEqual([0, 3])

@@ -372,36 +372,40 @@ describe('the page of administration', () => {
     await close()
   })
 
-  test('it asks before it ends sessions or removes a contact, and does nothing where that is declined', async () => {
-    const { person } = await addAdministrator(service, 'owner')
-    const bob = await service.signUp(newEmail())
-    await service.logIn(bob)
-    await service.logIn(bob)
-    const path = `accounts/${(await asOperator(service, 'GET', `accounts?query=${bob.identifier}`)).body.items[0].uuid}`
-    const sessionsOfBob = async () => (await asOperator(service, 'GET', `${path}/sessions`)).body.items.length
-    const { page, close } = await open()
-    await signIn(page, person)
-    await page.goto(`${service.adminUrl}/admin/?lang=en#/${path}`)
-    await heading(page, bob.identifier)
-    // What happened twice in a row is one line.
-    const signIns = await page.locator('.events li:has-text("Signed in")').allInnerTexts()
-    expect([signIns.length, signIns[0]?.includes('2 times')]).toEqual([1, true])
-    const removals: string[] = []
-    page.on('request', (request) => request.method() === 'DELETE' && removals.push(request.url()))
-    await page.click('.known summary')
-    for (const label of ['End all', 'End', 'Remove']) {
-      await page.locator(`main button:text-matches("^${label}( |$)")`).first().click()
-      await page.waitForSelector('dialog[open]')
-      await page.keyboard.press('Escape')
+  longTest(
+    'it asks before it ends sessions or removes a contact, and does nothing where that is declined',
+    async () => {
+      const { person } = await addAdministrator(service, 'owner')
+      const bob = await service.signUp(newEmail())
+      await service.logIn(bob)
+      await service.logIn(bob)
+      const path = `accounts/${(await asOperator(service, 'GET', `accounts?query=${bob.identifier}`)).body.items[0].uuid}`
+      const sessionsOfBob = async () =>
+        (await asOperator(service, 'GET', `${path}/sessions`)).body.items.length
+      const { page, close } = await open()
+      await signIn(page, person)
+      await page.goto(`${service.adminUrl}/admin/?lang=en#/${path}`)
+      await heading(page, bob.identifier)
+      // What happened twice in a row is one line.
+      const signIns = await page.locator('.events li:has-text("Signed in")').allInnerTexts()
+      expect([signIns.length, signIns[0]?.includes('2 times')]).toEqual([1, true])
+      const removals: string[] = []
+      page.on('request', (request) => request.method() === 'DELETE' && removals.push(request.url()))
+      await page.click('.known summary')
+      for (const label of ['End all', 'End', 'Remove']) {
+        await page.locator(`main button:text-matches("^${label}( |$)")`).first().click()
+        await page.waitForSelector('dialog[open]')
+        await page.keyboard.press('Escape')
+        await page.waitForSelector('dialog', { state: 'detached' })
+      }
+      expect([removals, await sessionsOfBob()]).toEqual([[], 2])
+      await press(page, 'End all')
+      await page.click('dialog button[type=submit]')
       await page.waitForSelector('dialog', { state: 'detached' })
-    }
-    expect([removals, await sessionsOfBob()]).toEqual([[], 2])
-    await press(page, 'End all')
-    await page.click('dialog button[type=submit]')
-    await page.waitForSelector('dialog', { state: 'detached' })
-    expect([removals.length, await sessionsOfBob()]).toEqual([1, 0])
-    await close()
-  })
+      expect([removals.length, await sessionsOfBob()]).toEqual([1, 0])
+      await close()
+    },
+  )
 
   longTest(
     'support sees a removal of two factors that waits, keeps them on, and is told when it would happen',
@@ -437,7 +441,7 @@ describe('the page of administration', () => {
     },
   )
 
-  test('an administrator adds a passkey, and signs in with it the next time', async () => {
+  longTest('an administrator adds a passkey, and signs in with it the next time', async () => {
     const { person } = await addAdministrator(service, 'viewer')
     const { page, close } = await open()
     await addPlatformAuthenticator(await page.context().newCDPSession(page))
@@ -631,7 +635,7 @@ describe('the page of administration', () => {
     expect(kept).toEqual(paths.map((path) => [path, 'no-store']))
   })
 
-  test('on a phone no field has letters so small that the browser zooms into it', async () => {
+  longTest('on a phone no field has letters so small that the browser zooms into it', async () => {
     const context = await browser.newContext({ hasTouch: true, isMobile: true })
     const page = await context.newPage()
     await page.goto(`${service.adminUrl}/admin/?lang=en`)

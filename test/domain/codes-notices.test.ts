@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -51,7 +52,7 @@ test('the third wrong second factor behind the right password is told to the own
   expect(await verify({ identifier, otp, password: PASSWORD })).toBe(200)
 })
 
-test('a wrong recovery code is a wrong second factor like the others', async () => {
+longTest('a wrong recovery code is a wrong second factor like the others', async () => {
   const recoveryCode = 'AAAA-BBBB-CCCC-DDDD'
   for (const wrong of [
     [recoveryCode, recoveryCode, recoveryCode],

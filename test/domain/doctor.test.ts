@@ -756,7 +756,7 @@ describe('what others stand on', () => {
     expect(JSON.stringify(bad)).not.toContain('hunter2')
   })
 
-  test('name servers that do not answer: a warning for each record', async () => {
+  longTest('name servers that do not answer: a warning for each record', async () => {
     const patient = await healthy()
     const { bad } = await examine(patient, ['--resolver', `127.0.0.1:${await freePort()}`])
     expect(bad.map(({ name, level }) => [name, level])).toEqual([

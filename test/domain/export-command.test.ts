@@ -12,6 +12,7 @@ import { poterneCommand, runPoterne } from '../helpers/executable.ts'
 import made from '../helpers/foreign-digests.json'
 import { newDirectory } from '../helpers/run-directory.ts'
 import type { TestService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -91,7 +92,7 @@ describe('an export', () => {
       expect([by, (await login(lines[index]?.email, password)).status]).toEqual([by, 200])
   })
 
-  test('carries the app, sealed anew; one that no secret opens is counted and null', async () => {
+  longTest('carries the app, sealed anew; one that no secret opens is counted and null', async () => {
     const [email, lost] = [newEmail(), newEmail()]
     const line = (address: string) => ({ email: address, email_verified_at: true, totp: { secret: SECRET } })
     const password = { hash: await Bun.password.hash(PASSWORD) }

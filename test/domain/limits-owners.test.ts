@@ -174,7 +174,7 @@ describe('an owner', () => {
     expect(await statusOf(service.post('2fa/request-otp', {}, { ...near, bearer: access_token }))).toBe(201)
   })
 
-  test('is told by SMS although invitations used up the codes of the day', async () => {
+  longTest('is told by SMS although invitations used up the codes of the day', async () => {
     service.clock.advance(DAY)
     const person = await service.signUp(newPhone())
     service.clock.advance(DAY)
@@ -245,7 +245,7 @@ describe('an owner', () => {
 describe('wrong passwords inside a session', () => {
   const service = useService()
 
-  test('end it after a hundred in a row', async () => {
+  longTest('end it after a hundred in a row', async () => {
     const person = await service.signUp(newEmail())
     const [{ access_token: bearer }, other] = [await service.logIn(person), await service.logIn(person)]
     const erase = (password: string) => service.call('DELETE', '/api/v1/auth/me', { password }, { bearer })

@@ -11,6 +11,7 @@ import { from, newClient, noon, startLimited } from '../helpers/limited-service.
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { deliverySettings, racingShapes, startService, testsOn } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useLimited } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -148,7 +149,7 @@ describe.each(racingShapes)('the end of a login with two factors, on %s', (shape
   })
 })
 
-test('start says how many apps cannot be opened', async () => {
+longTest('start says how many apps cannot be opened', async () => {
   await using service = await startService()
   const { person } = await protectByApp(service)
   await service.inside.database.all(damage, { email: person.identifier })
@@ -159,7 +160,7 @@ test('start says how many apps cannot be opened', async () => {
   })
 })
 
-test('guesses made before two factors were on do not close the second step', async () => {
+longTest('guesses made before two factors were on do not close the second step', async () => {
   await using service = await startLimited()
   const { identifier } = await service.signUp(newEmail())
   for (let n = 0; n < 21; n++) {

@@ -12,6 +12,7 @@ import { type HonestProvider, startHonestProvider } from '../helpers/honest-prov
 import { createSigner } from '../helpers/pretend-provider.ts'
 import { createWorld } from '../helpers/pretend-world.ts'
 import { startService, type TestService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { createSocialBrowser, newPkce } from '../helpers/social.ts'
 import { startWebApp, type WebApp } from '../helpers/web-app.ts'
 
@@ -169,13 +170,17 @@ test('an app signs a person in, in two calls and without a token in any address'
   await page.context().close()
 }, 60_000)
 
-test('a person who turns back at the provider comes back with an error', async () => {
-  const page = await open()
-  await press(page, 'button')
-  await press(page, 'a[href$="/abort"]')
-  expect(await result(page)).toEqual({ error: 'access_denied', cookie: '' })
-  await page.context().close()
-}, 60_000)
+longTest(
+  'a person who turns back at the provider comes back with an error',
+  async () => {
+    const page = await open()
+    await press(page, 'button')
+    await press(page, 'a[href$="/abort"]')
+    expect(await result(page)).toEqual({ error: 'access_denied', cookie: '' })
+    await page.context().close()
+  },
+  60_000,
+)
 
 test('somebody else’s sign-in opens nothing in this browser', async () => {
   provider.people.set('eve', { email: newEmail(), email_verified: true })
@@ -193,10 +198,14 @@ test('somebody else’s sign-in opens nothing in this browser', async () => {
   await victim.context().close()
 }, 60_000)
 
-test('an answer that another site posts as a form finds the browser that began', async () => {
-  const page = await open('/#provider=apple')
-  await press(page, 'button')
-  const signedIn = await result(page)
-  expect(signedIn.account).toMatchObject({ provider: 'apple', provider_uid: '000.browser' })
-  await page.context().close()
-}, 60_000)
+longTest(
+  'an answer that another site posts as a form finds the browser that began',
+  async () => {
+    const page = await open('/#provider=apple')
+    await press(page, 'button')
+    const signedIn = await result(page)
+    expect(signedIn.account).toMatchObject({ provider: 'apple', provider_uid: '000.browser' })
+    await page.context().close()
+  },
+  60_000,
+)

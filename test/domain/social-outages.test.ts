@@ -10,6 +10,7 @@ import {
 import { createWorld, type Host } from '../helpers/pretend-world.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { startService, type TestService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { APP, createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -128,7 +129,7 @@ test('one is unavailable whose description is wrong, or does not come', async ()
   await Promise.all(providers.map((one) => one.stop()))
 })
 
-test('one that does not answer costs five seconds, and others nothing', async () => {
+longTest('one that does not answer costs five seconds, and others nothing', async () => {
   const providers = await Promise.all([startPretendProvider(), startPretendProvider()])
   const [silent, half] = providers
   silent.lie({ handle: () => true })

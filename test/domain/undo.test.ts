@@ -9,6 +9,7 @@ import { from, newClient } from '../helpers/limited-service.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { ruleOn, type Shape } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useLimited, useReplica } from '../helpers/use-service.ts'
 
 const DAY_MS = 86_400_000
@@ -247,7 +248,7 @@ describe.each(['embedded', 'redis'] as Shape[])('an undo link on %s', (shape) =>
     },
   )
 
-  rule('works in a browser that runs no scripts', async () => {
+  longTest('works in a browser that runs no scripts', async () => {
     const email = newEmail()
     const { access_token } = await register(email)
     await change(newEmail(), access_token)

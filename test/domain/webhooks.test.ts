@@ -6,6 +6,7 @@ import { asOperator, listening, onListener, signInAs } from '../helpers/administ
 import { PASSWORD } from '../helpers/api-client.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { mergeSettings, rareShapes, startService, type TestService, testsOn } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useReplica, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { type Behaviour, newHookSecret, startReceiver, webhookSettings } from '../helpers/webhook-receiver.ts'
@@ -316,46 +317,49 @@ describe('an event that is never taken', () => {
   const service = useService({ shape: 'postgres', settings })
   const LONGEST_DELAY_MS = 27 * 3_600_000
 
-  test('is given up at the tenth failure after four days, said to the operator, and sent again on demand', async () => {
-    const poor = crypto.randomUUID()
-    app.behave(({ data }) => (data.account === poor ? { status: 500 } : {}))
-    await happen(service, [poor])
-    const attempts = async (count: number) =>
-      waitFor(async () => {
-        const [item] = await waitingOf(service, 'app')
-        return item?.attempts === count && item
+  longTest(
+    'is given up at the tenth failure after four days, said to the operator, and sent again on demand',
+    async () => {
+      const poor = crypto.randomUUID()
+      app.behave(({ data }) => (data.account === poor ? { status: 500 } : {}))
+      await happen(service, [poor])
+      const attempts = async (count: number) =>
+        waitFor(async () => {
+          const [item] = await waitingOf(service, 'app')
+          return item?.attempts === count && item
+        })
+      for (let count = 1; count < 10; count++) {
+        expect((await attempts(count)).due_at).not.toBeNull()
+        // Five failures in a row would make it away.
+        const [other] = ids(1) as [string]
+        await happen(service, [other])
+        await waitFor(() => app.accepted().some(({ data }) => data.account === other))
+        service.clock.advance(LONGEST_DELAY_MS)
+      }
+      const { event, ...given } = await attempts(10)
+      expect(given).toEqual({
+        ...{ type: 'account.updated', attempts: 10, due_at: null, last_failure: 'http_500' },
       })
-    for (let count = 1; count < 10; count++) {
-      expect((await attempts(count)).due_at).not.toBeNull()
-      // Five failures in a row would make it away.
-      const [other] = ids(1) as [string]
-      await happen(service, [other])
-      await waitFor(() => app.accepted().some(({ data }) => data.account === other))
-      service.clock.advance(LONGEST_DELAY_MS)
-    }
-    const { event, ...given } = await attempts(10)
-    expect(given).toEqual({
-      ...{ type: 'account.updated', attempts: 10, due_at: null, last_failure: 'http_500' },
-    })
-    expect(await stateOf(service, 'app')).toMatchObject({ set_aside: 0, given_up: 1, away_since: null })
-    const { findings } = (await asOperator(service, 'GET', 'doctor')).body
-    expect(findings.find(({ name }: { name: string }) => name === 'webhooks')).toMatchObject({
-      ...{ level: 'warning', message: expect.stringContaining('app refused 1 event for good') },
-    })
-    const mail = await service.smtp.waitForMailTo('ops@acme.test')
-    expect(mail.text).toContain('app')
-    app.behave(() => ({}))
-    await asOperator(service, 'POST', 'webhooks/app/retry', { event })
-    await waitFor(() => app.accepted().some(({ data }) => data.account === poor))
-    await waitFor(async () => (await waitingOf(service, 'app')).length === 0)
-  })
+      expect(await stateOf(service, 'app')).toMatchObject({ set_aside: 0, given_up: 1, away_since: null })
+      const { findings } = (await asOperator(service, 'GET', 'doctor')).body
+      expect(findings.find(({ name }: { name: string }) => name === 'webhooks')).toMatchObject({
+        ...{ level: 'warning', message: expect.stringContaining('app refused 1 event for good') },
+      })
+      const mail = await service.smtp.waitForMailTo('ops@acme.test')
+      expect(mail.text).toContain('app')
+      app.behave(() => ({}))
+      await asOperator(service, 'POST', 'webhooks/app/retry', { event })
+      await waitFor(() => app.accepted().some(({ data }) => data.account === poor))
+      await waitFor(async () => (await waitingOf(service, 'app')).length === 0)
+    },
+  )
 })
 
 describe('a webhook that is taken out of the configuration', () => {
   const withApp = mergeSettings(listening, webhookSettings(hook('app', app, ['account.*'])))
   const service = useService({ shape: 'postgres', settings: listening })
 
-  test('goes on where it was within a week, and begins anew after it', async () => {
+  longTest('goes on where it was within a week, and begins anew after it', async () => {
     const { storage, clock } = service
     const isTold = (account: string) => app.deliveries.some(({ data }) => data.account === account)
     async function untilTold(account: string) {

@@ -9,7 +9,7 @@ import { makeDatabase, newStorage, runExecutable, startExecutable } from '../hel
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase, startPostgres } from '../helpers/servers.ts'
-import { reduced, soaking } from '../helpers/soak.ts'
+import { longTest, reduced, soaking } from '../helpers/soak.ts'
 
 setDefaultTimeout(60_000)
 
@@ -94,7 +94,7 @@ describe('migrate', () => {
     })
   })
 
-  test('where it is switched off, serve refuses an empty database and names the command', async () => {
+  longTest('where it is switched off, serve refuses an empty database and names the command', async () => {
     await using database = await createDatabase({ migrated: false })
     const { code, error } = await runExecutable(['serve', '--dev'], {
       env: {

@@ -80,32 +80,35 @@ describe('the server secret in the data directory', () => {
     expect(readFileSync(secret, 'utf8')).toBe(text)
   })
 
-  test('a new one is on the disk before it has its name, and one that is missing beside a database is not made anew', async () => {
-    const { directory, run, secret } = newDataDirectory()
-    const env = { POTERNE_STORAGE_DATA_DIR: directory }
-    if (mayTrace) {
-      const lines = await traceFirstStart(env)
-      const isRename = (line: string) => line.includes(`rename`) && line.includes(`"${secret}"`)
-      const named = lines.findIndex(isRename)
-      const [, temporary] = /rename\w*\([^"]*"([^"]+)"/.exec(lines[named] ?? '') ?? []
-      const written = lines.findIndex((line) => line.includes(`<${temporary}>`) && line.includes('fsync('))
-      const kept = lines.findIndex(
-        (line, at) => at > named && line.includes(`<${directory}>`) && line.includes('fsync('),
-      )
-      expect([written >= 0 && written < named, kept > named]).toEqual([true, true])
-    } else await makeDatabase({ env })
-    expect(readFileSync(secret, 'utf8')).toMatch(/^[\da-f]{64}\n$/)
-    rmSync(secret)
-    for (const args of [
-      ['serve', '--dev'],
-      ['keys', 'list'],
-    ]) {
-      const { code, error } = await run(args)
-      expect(code).toBe(1)
-      expect(error).toStartWith(`poterne failed: ${secret} is missing`)
-    }
-    expect(readdirSync(directory)).not.toContain('secret')
-  })
+  longTest(
+    'a new one is on the disk before it has its name, and one that is missing beside a database is not made anew',
+    async () => {
+      const { directory, run, secret } = newDataDirectory()
+      const env = { POTERNE_STORAGE_DATA_DIR: directory }
+      if (mayTrace) {
+        const lines = await traceFirstStart(env)
+        const isRename = (line: string) => line.includes(`rename`) && line.includes(`"${secret}"`)
+        const named = lines.findIndex(isRename)
+        const [, temporary] = /rename\w*\([^"]*"([^"]+)"/.exec(lines[named] ?? '') ?? []
+        const written = lines.findIndex((line) => line.includes(`<${temporary}>`) && line.includes('fsync('))
+        const kept = lines.findIndex(
+          (line, at) => at > named && line.includes(`<${directory}>`) && line.includes('fsync('),
+        )
+        expect([written >= 0 && written < named, kept > named]).toEqual([true, true])
+      } else await makeDatabase({ env })
+      expect(readFileSync(secret, 'utf8')).toMatch(/^[\da-f]{64}\n$/)
+      rmSync(secret)
+      for (const args of [
+        ['serve', '--dev'],
+        ['keys', 'list'],
+      ]) {
+        const { code, error } = await run(args)
+        expect(code).toBe(1)
+        expect(error).toStartWith(`poterne failed: ${secret} is missing`)
+      }
+      expect(readdirSync(directory)).not.toContain('secret')
+    },
+  )
 })
 
 describe('what is made in the data directory', () => {

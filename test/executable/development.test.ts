@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { runExecutable, spawnExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { longTest } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -139,7 +140,7 @@ test('people are there as described, and the start page signs in as them', async
   await dev.stop()
 })
 
-test('the service has one name, and what is not there is named in the log', async () => {
+longTest('the service has one name, and what is not there is named in the log', async () => {
   const { port, url, lines, stop } = await start(newDirectory('named'), { args: ['--fast'], people: 0 })
   expect(url).toBe(`http://localhost:${port}`)
   const here = `http://127.0.0.1:${port}`
@@ -246,7 +247,7 @@ describe('the people of a file', () => {
     }
   })
 
-  test('are refused by line and name, and nobody is made', async () => {
+  longTest('are refused by line and name, and nobody is made', async () => {
     const options = { directory: newDirectory('refused'), env: { POTERNE_SERVER_PORT: '0' } }
     const refused = async (...lines: unknown[]) => {
       const file = write(lines)

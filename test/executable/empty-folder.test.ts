@@ -11,7 +11,7 @@ import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { runHere } from '../helpers/run-here.ts'
 import { createDatabase, redisPrefix, sharedRedis } from '../helpers/servers.ts'
-import { differingShapes, type Shape } from '../helpers/service.ts'
+import { rareShapes, type Shape } from '../helpers/service.ts'
 import { soaking } from '../helpers/soak.ts'
 
 setDefaultTimeout(120_000)
@@ -73,7 +73,7 @@ const runOf = (name: string) =>
     : (args: string[], directory: string, env: Record<string, string>) =>
         runHere(args, { HOME: directory, ...env }, directory)
 
-describe.each(differingShapes)('with %s', (shape) => {
+describe.each(rareShapes)('with %s', (shape) => {
   test('no command makes a data directory, a database or a secret, and each says in one line what is missing', async () => {
     const { env, tables, drop } = await environmentOf(shape)
     const elsewhere = newDirectory('written')

@@ -105,42 +105,51 @@ describe('a directory of which something was removed', () => {
     expect(error).toContain('is in use by another poterne')
   })
 
-  test('if all of the lock is removed, the process ends within two seconds, and nothing acknowledged is lost', async () => {
-    const person = await service.signUp(newEmail())
-    for (const name of ['lock', 'in-use-do-not-remove'])
-      rmSync(join(dataDirOf(service), name), { force: true })
-    const removedAt = performance.now()
-    expect(await service.process().exited).toBe(1)
-    expect(performance.now() - removedAt).toBeLessThan(3000)
-    expect(lines(service.process().stderr())).toHaveLength(1)
-    expect(service.process().stderr()).toContain('was removed')
-    await service.start()
-    expect((await service.post('login', person)).status).toBe(200)
-  })
+  longTest(
+    'if all of the lock is removed, the process ends within two seconds, and nothing acknowledged is lost',
+    async () => {
+      const person = await service.signUp(newEmail())
+      for (const name of ['lock', 'in-use-do-not-remove'])
+        rmSync(join(dataDirOf(service), name), { force: true })
+      const removedAt = performance.now()
+      expect(await service.process().exited).toBe(1)
+      expect(performance.now() - removedAt).toBeLessThan(3000)
+      expect(lines(service.process().stderr())).toHaveLength(1)
+      expect(service.process().stderr()).toContain('was removed')
+      await service.start()
+      expect((await service.post('login', person)).status).toBe(200)
+    },
+  )
 
-  test('without PG_VERSION, or of an older engine, is refused in one line, and nothing in it changes', async () => {
-    const person = await service.signUp(newEmail())
-    await service.kill('SIGTERM')
-    const versionFile = join(dataDirOf(service), 'postgres', 'PG_VERSION')
-    rmSync(versionFile)
-    const { code, error } = await runExecutable(['serve', ...service.configArgs])
-    expect(code).toBe(1)
-    expect(lines(error)).toHaveLength(1)
-    expect(error).toContain('its PG_VERSION cannot be read (ENOENT), so that nothing was changed there')
-    expect(existsSync(versionFile)).toBe(false)
-    writeFileSync(versionFile, '')
-    const emptied = await runExecutable(['serve', ...service.configArgs])
-    expect(emptied.error).toContain('its PG_VERSION names no version')
-    writeFileSync(versionFile, '17\n')
-    const older = await runExecutable(['serve', ...service.configArgs])
-    expect([older.code, lines(older.error)]).toEqual([1, [expect.stringContaining('poterne upgrade --from')]])
-    expect(older.error).toContain('was made by PostgreSQL 17')
-    writeFileSync(versionFile, `${ENGINE_VERSION}\n`)
-    await service.start()
-    expect((await service.post('login', person)).status).toBe(200)
-  })
+  longTest(
+    'without PG_VERSION, or of an older engine, is refused in one line, and nothing in it changes',
+    async () => {
+      const person = await service.signUp(newEmail())
+      await service.kill('SIGTERM')
+      const versionFile = join(dataDirOf(service), 'postgres', 'PG_VERSION')
+      rmSync(versionFile)
+      const { code, error } = await runExecutable(['serve', ...service.configArgs])
+      expect(code).toBe(1)
+      expect(lines(error)).toHaveLength(1)
+      expect(error).toContain('its PG_VERSION cannot be read (ENOENT), so that nothing was changed there')
+      expect(existsSync(versionFile)).toBe(false)
+      writeFileSync(versionFile, '')
+      const emptied = await runExecutable(['serve', ...service.configArgs])
+      expect(emptied.error).toContain('its PG_VERSION names no version')
+      writeFileSync(versionFile, '17\n')
+      const older = await runExecutable(['serve', ...service.configArgs])
+      expect([older.code, lines(older.error)]).toEqual([
+        1,
+        [expect.stringContaining('poterne upgrade --from')],
+      ])
+      expect(older.error).toContain('was made by PostgreSQL 17')
+      writeFileSync(versionFile, `${ENGINE_VERSION}\n`)
+      await service.start()
+      expect((await service.post('login', person)).status).toBe(200)
+    },
+  )
 
-  test('a secret without a database beside it is said', async () => {
+  longTest('a secret without a database beside it is said', async () => {
     await service.kill('SIGTERM')
     rmSync(join(dataDirOf(service), 'postgres'), { recursive: true })
     await service.start()

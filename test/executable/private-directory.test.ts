@@ -137,7 +137,7 @@ describe.skipIf(!mayMount)('where only root may pass to the data directory', () 
     expect([foreign(), copies()]).toEqual([[], []])
   })
 
-  test('while it is stopped, doctor finds the directory', async () => {
+  longTest('while it is stopped, doctor finds the directory', async () => {
     // Its configuration, and what it names, are root's alone, and root's backup lies in the place of the service's.
     writeFileSync(join(own, 'smtp-password'), 'hunter22\n', { mode: 0o600 })
     const backups = join(data, 'backups')

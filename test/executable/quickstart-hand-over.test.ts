@@ -13,7 +13,7 @@ import {
 } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { soaking } from '../helpers/soak.ts'
+import { longTest, soaking } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
@@ -80,56 +80,59 @@ async function register(tab: Page, own: string, process: RunningProcess): Promis
   await tab.click('main a:text-is("Continue")')
 }
 
-test('without a library: it signs in, stays signed in, refreshes, waits while poterne is away, and signs out', async () => {
-  const { own, process, pagePort, close } = await startHandOver()
-  const context = await browser.newContext({ locale: 'en-GB' })
-  const tab = await context.newPage()
-  const problems: string[] = []
-  tab.on('pageerror', ({ message }) => problems.push(message))
-  const says = (text: string) => tab.waitForSelector(`p:text-is("${text}")`)
-  const isSignedIn = () => says(`Signed in as ${person.email}.`)
-  const tokens = () => tab.evaluate(() => JSON.parse(localStorage.tokens))
-  await tab.goto(`http://localhost:${pagePort}/hand-over.html`)
-  await tab.click('button')
-  await register(tab, own, process)
-  await isSignedIn()
-  await tab.reload()
-  await isSignedIn()
-  const before = await tokens()
-  // Two tabs that find the access token dead at once: one refreshes.
-  await tab.evaluate(() => {
-    localStorage.tokens = JSON.stringify({ ...JSON.parse(localStorage.tokens), access_token: 'dead' })
-  })
-  const second = await context.newPage()
-  await Promise.all([tab.reload(), second.goto(`http://localhost:${pagePort}/hand-over.html`)])
-  await isSignedIn()
-  await second.waitForSelector(`p:text-is("Signed in as ${person.email}.")`)
-  expect((await tokens()).refresh_token).not.toBe(before.refresh_token)
-  await second.close()
-  await tab.route(`${own}/**`, (route) => route.abort())
-  await tab.reload()
-  await tab.waitForSelector('p:text-matches("^Not now: ")')
-  await tab.unroute(`${own}/**`)
-  await tab.reload()
-  await isSignedIn()
-  const elsewhere = own.replace('localhost', '127.0.0.1')
-  await tab.goto(`http://localhost:${pagePort}/hand-over.html?code=a&state=b&iss=${elsewhere}`)
-  await says(`Not now: the tokens come from ${elsewhere}, and not from ${own}`)
-  await tab.goto(`http://localhost:${pagePort}/with-library.html`)
-  await tab.click('button')
-  await tab.click('main a:text-is("Continue")')
-  await isSignedIn()
-  expect(new URL(tab.url()).search).toBe('')
-  await tab.goto(`http://localhost:${pagePort}/hand-over.html`)
-  await tab.click('button:text-is("Sign out")')
-  await tab.click('main button:text-is("Sign out")')
-  await says('Not signed in.')
-  expect(await tokens()).toBeNull()
-  expect(problems).toEqual([])
-  expect(process.stdout()).not.toContain('cors_origins')
-  await context.close()
-  await close()
-})
+longTest(
+  'without a library: it signs in, stays signed in, refreshes, waits while poterne is away, and signs out',
+  async () => {
+    const { own, process, pagePort, close } = await startHandOver()
+    const context = await browser.newContext({ locale: 'en-GB' })
+    const tab = await context.newPage()
+    const problems: string[] = []
+    tab.on('pageerror', ({ message }) => problems.push(message))
+    const says = (text: string) => tab.waitForSelector(`p:text-is("${text}")`)
+    const isSignedIn = () => says(`Signed in as ${person.email}.`)
+    const tokens = () => tab.evaluate(() => JSON.parse(localStorage.tokens))
+    await tab.goto(`http://localhost:${pagePort}/hand-over.html`)
+    await tab.click('button')
+    await register(tab, own, process)
+    await isSignedIn()
+    await tab.reload()
+    await isSignedIn()
+    const before = await tokens()
+    // Two tabs that find the access token dead at once: one refreshes.
+    await tab.evaluate(() => {
+      localStorage.tokens = JSON.stringify({ ...JSON.parse(localStorage.tokens), access_token: 'dead' })
+    })
+    const second = await context.newPage()
+    await Promise.all([tab.reload(), second.goto(`http://localhost:${pagePort}/hand-over.html`)])
+    await isSignedIn()
+    await second.waitForSelector(`p:text-is("Signed in as ${person.email}.")`)
+    expect((await tokens()).refresh_token).not.toBe(before.refresh_token)
+    await second.close()
+    await tab.route(`${own}/**`, (route) => route.abort())
+    await tab.reload()
+    await tab.waitForSelector('p:text-matches("^Not now: ")')
+    await tab.unroute(`${own}/**`)
+    await tab.reload()
+    await isSignedIn()
+    const elsewhere = own.replace('localhost', '127.0.0.1')
+    await tab.goto(`http://localhost:${pagePort}/hand-over.html?code=a&state=b&iss=${elsewhere}`)
+    await says(`Not now: the tokens come from ${elsewhere}, and not from ${own}`)
+    await tab.goto(`http://localhost:${pagePort}/with-library.html`)
+    await tab.click('button')
+    await tab.click('main a:text-is("Continue")')
+    await isSignedIn()
+    expect(new URL(tab.url()).search).toBe('')
+    await tab.goto(`http://localhost:${pagePort}/hand-over.html`)
+    await tab.click('button:text-is("Sign out")')
+    await tab.click('main button:text-is("Sign out")')
+    await says('Not signed in.')
+    expect(await tokens()).toBeNull()
+    expect(problems).toEqual([])
+    expect(process.stdout()).not.toContain('cors_origins')
+    await context.close()
+    await close()
+  },
+)
 
 test('with pages of the server: the browser gets no token, one refresh serves all, and poterne counts the person', async () => {
   const appPort = await freePort()

@@ -6,7 +6,7 @@ import { newEmail } from '../helpers/api-client.ts'
 import { logInWithApp, protectByApp } from '../helpers/authenticator.ts'
 import { runExecutable, startExecutable } from '../helpers/executable.ts'
 import { createTestClock } from '../helpers/service.ts'
-import { reduced, soaking } from '../helpers/soak.ts'
+import { longTest, reduced, soaking } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
@@ -75,28 +75,31 @@ test(`an embedded service rotates its secret and nobody is logged out${reduced('
   await service.close()
 })
 
-test('a configured secret is not rotated by the command, and is revoked only once it is not accepted any more', async () => {
-  const service = await startExecutable({ shape: 'postgres' })
-  const { refresh_token } = await service.signedIn()
-  const run = (args: string[], env: Record<string, string> = {}) =>
-    runExecutable(['secret', ...args, ...service.configArgs], { env })
-  const rotated = await run(['rotate'])
-  expect([rotated.code, rotated.error]).toEqual([2, expect.stringContaining('server.previous_secrets')])
-  const accepted = await run(['revoke', '--yes'])
-  expect([accepted.code, accepted.error]).toEqual([
-    2,
-    expect.stringMatching(/^the configured secrets open what is stored: .*set a fresh server\.secret.*\n$/),
-  ])
-  const fresh = { POTERNE_SERVER_SECRET: (await runExecutable(['secret'])).out.trim() }
-  expect((await run(['revoke'], fresh)).error).toContain('Say so with --yes.')
-  const revoked = await run(['revoke', '--yes', '--json'], fresh)
-  expect([revoked.code, JSON.parse(revoked.out)]).toEqual([0, { revoked: true, sessions: 1, apps: 0 }])
-  expect(revoked.error).toContain('"msg":"a signing key opens under no accepted server secret"')
-  await service.kill('SIGTERM')
-  const refused = await service.start().catch(String)
-  expect(refused).toContain('poterne secret revoke')
-  const again = await startExecutable({ storage: service.storage, env: fresh })
-  expect((await again.post('refresh', { refresh_token })).body.code).toBe('invalid_token')
-  await again.close()
-  await service.close()
-})
+longTest(
+  'a configured secret is not rotated by the command, and is revoked only once it is not accepted any more',
+  async () => {
+    const service = await startExecutable({ shape: 'postgres' })
+    const { refresh_token } = await service.signedIn()
+    const run = (args: string[], env: Record<string, string> = {}) =>
+      runExecutable(['secret', ...args, ...service.configArgs], { env })
+    const rotated = await run(['rotate'])
+    expect([rotated.code, rotated.error]).toEqual([2, expect.stringContaining('server.previous_secrets')])
+    const accepted = await run(['revoke', '--yes'])
+    expect([accepted.code, accepted.error]).toEqual([
+      2,
+      expect.stringMatching(/^the configured secrets open what is stored: .*set a fresh server\.secret.*\n$/),
+    ])
+    const fresh = { POTERNE_SERVER_SECRET: (await runExecutable(['secret'])).out.trim() }
+    expect((await run(['revoke'], fresh)).error).toContain('Say so with --yes.')
+    const revoked = await run(['revoke', '--yes', '--json'], fresh)
+    expect([revoked.code, JSON.parse(revoked.out)]).toEqual([0, { revoked: true, sessions: 1, apps: 0 }])
+    expect(revoked.error).toContain('"msg":"a signing key opens under no accepted server secret"')
+    await service.kill('SIGTERM')
+    const refused = await service.start().catch(String)
+    expect(refused).toContain('poterne secret revoke')
+    const again = await startExecutable({ storage: service.storage, env: fresh })
+    expect((await again.post('refresh', { refresh_token })).body.code).toBe('invalid_token')
+    await again.close()
+    await service.close()
+  },
+)

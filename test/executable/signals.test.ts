@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { type Shape, shapes } from '../helpers/service.ts'
-import { reduced } from '../helpers/soak.ts'
+import { longTest, reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -77,7 +77,7 @@ describe.each(reduced<Shape[]>(['embedded'], shapes))('SIGTERM on %s', (shape) =
 })
 
 describe('a mail that is being sent', () => {
-  test.concurrent('at SIGTERM is sent to its end and noted: it does not come twice', async () => {
+  longTest.concurrent('at SIGTERM is sent to its end and noted: it does not come twice', async () => {
     const service = await startExecutable({ shape: 'postgres' })
     const email = newEmail()
     service.smtp.behave({ delayMs: 3000 })
@@ -118,7 +118,7 @@ describe('a request that does not end', () => {
     await service.close()
   })
 
-  test.concurrent('a second signal ends the process at once', async () => {
+  longTest.concurrent('a second signal ends the process at once', async () => {
     const service = await startExecutable({ shape: 'postgres' })
     await beginRequest(service, JSON.stringify(registration(newEmail())))
     await Bun.sleep(200)

@@ -17,6 +17,7 @@ import { sendRaw, statusesOf } from '../helpers/raw-http.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { startSmtp } from '../helpers/smtp.ts'
+import { longTest } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -43,39 +44,47 @@ describe('a second process', () => {
     await first.close()
   })
 
-  test('started at the same moment on an empty database: it is migrated once, and both serve', async () => {
-    const { settings: storage, drop } = await newStorage('redis', { migrated: false })
-    const [smtp, gateway] = await Promise.all([startSmtp({ security: 'none', auth: null }), startGateway()])
-    const both = await Promise.all([1, 2].map(() => startExecutable({ storage, smtp, gateway })))
-    const [one, other] = both as [(typeof both)[0], (typeof both)[0]]
-    const sql = postgres(storage.database?.url as string, { max: 1 })
-    const [count] =
-      await sql`select count(*)::int as rows, count(distinct number)::int as numbers from poterne_migrations`
-    await sql.end()
-    expect(count?.rows).toBeGreaterThan(0)
-    expect(count?.rows).toBe(count?.numbers)
-    const person = await one.signUp(newEmail())
-    const { access_token } = await other.logIn(person)
-    const kid = JSON.parse(Buffer.from(access_token.split('.')[0], 'base64url').toString()).kid
-    const published = await Promise.all(both.map((each) => each.call('GET', '/.well-known/jwks.json')))
-    for (const { body } of published) expect(body.keys.map((key: { kid: string }) => key.kid)).toContain(kid)
-    await Promise.all(both.map((each) => each.close()))
-    await Promise.all([smtp.stop(), gateway.stop(), drop()])
-  })
+  longTest(
+    'started at the same moment on an empty database: it is migrated once, and both serve',
+    async () => {
+      const { settings: storage, drop } = await newStorage('redis', { migrated: false })
+      const [smtp, gateway] = await Promise.all([startSmtp({ security: 'none', auth: null }), startGateway()])
+      const both = await Promise.all([1, 2].map(() => startExecutable({ storage, smtp, gateway })))
+      const [one, other] = both as [(typeof both)[0], (typeof both)[0]]
+      const sql = postgres(storage.database?.url as string, { max: 1 })
+      const [count] =
+        await sql`select count(*)::int as rows, count(distinct number)::int as numbers from poterne_migrations`
+      await sql.end()
+      expect(count?.rows).toBeGreaterThan(0)
+      expect(count?.rows).toBe(count?.numbers)
+      const person = await one.signUp(newEmail())
+      const { access_token } = await other.logIn(person)
+      const kid = JSON.parse(Buffer.from(access_token.split('.')[0], 'base64url').toString()).kid
+      const published = await Promise.all(both.map((each) => each.call('GET', '/.well-known/jwks.json')))
+      for (const { body } of published)
+        expect(body.keys.map((key: { kid: string }) => key.kid)).toContain(kid)
+      await Promise.all(both.map((each) => each.close()))
+      await Promise.all([smtp.stop(), gateway.stop(), drop()])
+    },
+  )
 })
 
-test('commands and a service that start at the same moment wait for each other', async () => {
-  const directory = newDirectory('meeting')
-  const env = { POTERNE_SERVER_PORT: '0' }
-  await makeDatabase({ directory })
-  const list = () => runExecutable(['accounts', 'list'], { directory })
-  const early = list()
-  const service = await spawnExecutable(['serve', '--dev'], { directory, env })
-  for (const { code, error } of await Promise.all([early, list()])) expect([code, error]).toEqual([0, ''])
-  await waitFor(() => service.stdout().includes('"listening"'), { what: 'the service' })
-  service.signal('SIGTERM')
-  expect(await service.exited).toBe(0)
-}, 120_000)
+longTest(
+  'commands and a service that start at the same moment wait for each other',
+  async () => {
+    const directory = newDirectory('meeting')
+    const env = { POTERNE_SERVER_PORT: '0' }
+    await makeDatabase({ directory })
+    const list = () => runExecutable(['accounts', 'list'], { directory })
+    const early = list()
+    const service = await spawnExecutable(['serve', '--dev'], { directory, env })
+    for (const { code, error } of await Promise.all([early, list()])) expect([code, error]).toEqual([0, ''])
+    await waitFor(() => service.stdout().includes('"listening"'), { what: 'the service' })
+    service.signal('SIGTERM')
+    expect(await service.exited).toBe(0)
+  },
+  120_000,
+)
 
 describe('--dev', () => {
   test('its pages answer only to a Host that is loopback', async () => {

@@ -131,7 +131,7 @@ describe('nothing is changed', () => {
     configure(writeIndex(newest({ lies: { url: 'http://downloads.example.com/poterne' } }), key))
     await refused('expected https')
   })
-  test('where the file says another version than the index', async () => {
+  longTest('where the file says another version than the index', async () => {
     configure(writeIndex(newest({ version: '9.9.10' }), key))
     await refused('is poterne 9.9.9')
   })
@@ -156,7 +156,7 @@ describe('nothing is changed', () => {
     configure(writeIndex(newest(), key))
     await refused('install the newer package instead', [], toolsOf({ isPackaged: true }).env)
   })
-  test('where the disk is full', async () => {
+  longTest('where the disk is full', async () => {
     configure(writeIndex(newest(), key))
     const limited = await runExecutable(['upgrade', '--config', config], {
       executable: file,
@@ -167,7 +167,7 @@ describe('nothing is changed', () => {
   })
 })
 
-test('a kill at any moment leaves an executable that runs, and the next upgrade finishes', async () => {
+longTest('a kill at any moment leaves an executable that runs, and the next upgrade finishes', async () => {
   configure(writeIndex(newest(), key))
   for (const waitMs of reduced([300], [30, 80, 150, 250, 400, 700])) {
     const running = await spawnExecutable(['upgrade', '--config', config], { executable: file })
@@ -235,7 +235,7 @@ describe('a release whose migration excludes the version before', () => {
     return { service, early, run, dataDir }
   }
 
-  test('is left by the copy of before, and what was written since is named and kept aside', async () => {
+  longTest('is left by the copy of before, and what was written since is named and kept aside', async () => {
     const { service, early, run, dataDir } = await upgraded(privateData())
     await service.start()
     const late = await person(service)

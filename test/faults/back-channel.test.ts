@@ -88,7 +88,7 @@ async function killWhileTelling(victim: Executable, other: Executable, sooner: n
 describe('a process that is killed while applications are told', () => {
   const KILLS = reduced(1, 10)
 
-  test('leaves nothing untold, and tells nobody of the sessions of another one', async () => {
+  longTest('leaves nothing untold, and tells nobody of the sessions of another one', async () => {
     const service = await startExecutable({ shape: 'postgres', settings })
     try {
       for (let kill = 0; kill < KILLS; kill++) {

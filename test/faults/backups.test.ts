@@ -1,7 +1,7 @@
 /**
  * A backup of the embedded database while clients write, restored in a new place and on a server: nothing that was
  * acknowledged is missing, nothing is there by half. It needs 100,000 accounts and 64 clients, and so runs with
- * POTERNE_SOAK=1 only. The same at small size is in test/domain/backups.test.ts and test/executable/moving.test.ts.
+ * POTERNE_SOAK=1 only. The same at small size is in test/domain/backups.test.ts and test/executable/moving.soak.test.ts.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -5,7 +5,7 @@ import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { startSmtp, type TestSmtp } from '../helpers/smtp.ts'
-import { measureBelow, median, reduced } from '../helpers/soak.ts'
+import { longTest, measureBelow, median, reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(reduced(60_000, 400_000))
@@ -134,28 +134,31 @@ describe('a mail server that cannot be trusted', () => {
 })
 
 describe('a gateway', () => {
-  test.concurrent('that does not answer for a while: the SMS goes out, with the same code, once it is well', async () => {
-    const gateway = await startGateway({ behaviour: { delayMs: 60_000 } })
-    const stub = { name: 'stub', url: gateway.url, body: { to: '{to}', text: '{text}' }, timeout: '5s' }
-    const settings = { sms: { gateways: [stub] } }
-    const service = await startExecutable({ shape: 'postgres', gateway, settings })
-    const phone = newPhone()
-    // An answer that waited for the gateway would take as long as its time-out.
-    const startedAt = performance.now()
-    expect((await service.post('register', registration(phone))).status).toBe(201)
-    expect(performance.now() - startedAt).toBeLessThan(5000)
-    await waitFor(() => gateway.requests.length > 0)
-    gateway.behave({})
-    await waitFor(() => service.log().some(({ outcome }) => outcome === 'sent'), { timeoutMs: 20_000 })
-    const codes = new Set(gateway.messages.map(({ code }) => code))
-    expect(codes.size).toBe(1)
-    const [otp] = codes
-    expect((await service.post('verify-account', { identifier: phone, otp })).status).toBe(201)
-    await service.close()
-    await gateway.stop()
-  })
+  longTest.concurrent(
+    'that does not answer for a while: the SMS goes out, with the same code, once it is well',
+    async () => {
+      const gateway = await startGateway({ behaviour: { delayMs: 60_000 } })
+      const stub = { name: 'stub', url: gateway.url, body: { to: '{to}', text: '{text}' }, timeout: '5s' }
+      const settings = { sms: { gateways: [stub] } }
+      const service = await startExecutable({ shape: 'postgres', gateway, settings })
+      const phone = newPhone()
+      // An answer that waited for the gateway would take as long as its time-out.
+      const startedAt = performance.now()
+      expect((await service.post('register', registration(phone))).status).toBe(201)
+      expect(performance.now() - startedAt).toBeLessThan(5000)
+      await waitFor(() => gateway.requests.length > 0)
+      gateway.behave({})
+      await waitFor(() => service.log().some(({ outcome }) => outcome === 'sent'), { timeoutMs: 20_000 })
+      const codes = new Set(gateway.messages.map(({ code }) => code))
+      expect(codes.size).toBe(1)
+      const [otp] = codes
+      expect((await service.post('verify-account', { identifier: phone, otp })).status).toBe(201)
+      await service.close()
+      await gateway.stop()
+    },
+  )
 
-  test.concurrent('on this machine is asked directly, whatever proxy the environment names', async () => {
+  longTest.concurrent('on this machine is asked directly, whatever proxy the environment names', async () => {
     const proxy = `http://127.0.0.1:${await freePort()}`
     const env = { HTTP_PROXY: proxy, http_proxy: proxy, HTTPS_PROXY: proxy, https_proxy: proxy }
     const service = await startExecutable({ shape: 'postgres', env })

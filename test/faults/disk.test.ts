@@ -12,7 +12,7 @@ import { openEmbedded } from '../../src/storage/embedded/embedded.ts'
 import { newEmail, PASSWORD, registration } from '../helpers/api-client.ts'
 import { type Executable, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { createStorage } from '../helpers/service.ts'
-import { measureBelow } from '../helpers/soak.ts'
+import { longTest, measureBelow } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
@@ -104,7 +104,7 @@ describe('a disk that is nearly full', () => {
     sql`select count(*)::int as notes from notes`,
   )
 
-  test('is only read from, until there is enough again', async () => {
+  longTest('is only read from, until there is enough again', async () => {
     let free = 1e12
     const { settings } = await createStorage('embedded')
     const database = await openEmbedded(settings.storage?.data_dir as string, { freeBytes: () => free })

@@ -95,7 +95,7 @@ test('a database from before the first release is refused by a sentence of its o
 })
 
 describe('an upgrade that is cut', () => {
-  test('at any of its statements is finished by the next start', async () => {
+  longTest('at any of its statements is finished by the next start', async () => {
     const expected = await earlierSchema()
     await using older = await createDatabase({ migrated: false })
     const before = await connectServer({ url: older.url, poolSize: 1 })

@@ -1,4 +1,4 @@
-import { test } from 'bun:test'
+import { describe, test } from 'bun:test'
 
 /** The length of the tests: reduced, or with POTERNE_SOAK=1 in full. scripts/soak.ts finds those that use it. */
 export const soaking = process.env.POTERNE_SOAK === '1'
@@ -13,6 +13,9 @@ export const notHere = nothing as unknown as typeof test
 
 /** The `test` of a long way to what a shorter test shows as well: for a soak only. */
 export const longTest: typeof test = soaking ? test : notHere
+
+/** The same for what has a service or a machine of its own, which then is not started either. */
+export const longDescribe: typeof describe = soaking ? describe : (nothing as unknown as typeof describe)
 
 /** The middle one; of an even number the upper of the two. */
 export function median(values: number[]): number {

@@ -8,6 +8,7 @@ import { errorStatus } from '../../src/texts/errors.ts'
 import { startEnvelopeApp } from '../helpers/http-base-app.ts'
 import { resolveReference } from '../helpers/openapi.ts'
 import { startService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 
 setDefaultTimeout(60_000)
 
@@ -251,7 +252,7 @@ describe('the document of the service', () => {
   }, 60_000)
 })
 
-test('the linter would have told', async () => {
+longTest('the linter would have told', async () => {
   const broken = structuredClone(document)
   delete broken.paths['/api/v1/greetings'].post.operationId
   broken.components.examples.invalid_code.value = {}

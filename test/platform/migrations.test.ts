@@ -13,6 +13,7 @@ import { connectServer } from '../../src/platform/postgres/server.ts'
 import { version } from '../../src/platform/version.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { startService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -149,7 +150,7 @@ test('a concurrent migration keeps no writer waiting, is made again after an int
   await drop()
 })
 
-test('the embedded database makes a concurrent index like any other', async () => {
+longTest('the embedded database makes a concurrent index like any other', async () => {
   const service = await startService({ shape: 'embedded' })
   const { database } = service.inside
   expect(await applyMigrations(database, new Date(), { migrations: withConcurrent() })).toEqual([

@@ -216,6 +216,6 @@ function suite(name: string, settings: Settings, requestsEach: number) {
   })
 }
 
-suite('with the limits off', {}, stepsOf(30, 10_000))
+suite('with the limits off', {}, stepsOf(12, 10_000))
 // Limits answer in each run of the attacks.
 if (soaking) suite('with the limits on', { limits: { enabled: true } }, stepsOf(5, 2000))

@@ -69,11 +69,11 @@ async function walk(shape: Shape, limited: boolean, steps: number, disturbances:
 }
 
 test(`a walk on PostgreSQL and Redis, with faults (POTERNE_SEED=${seed})`, async () => {
-  expect(await walk('redis', false, stepsOf(225, 6000), soaking ? 60 : 3)).toBeGreaterThan(0)
+  expect(await walk('redis', false, stepsOf(120, 6000), soaking ? 60 : 3)).toBeGreaterThan(0)
 })
 
 test(`a walk within the limits (POTERNE_SEED=${seed})`, async () => {
-  expect(await walk('redis', true, stepsOf(150, 4000), soaking ? 20 : 1)).toBeGreaterThan(0)
+  expect(await walk('redis', true, stepsOf(60, 4000), soaking ? 20 : 1)).toBeGreaterThan(0)
 })
 
 if (soaking) {

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { longTest } from '../helpers/soak.ts'
 
 setDefaultTimeout(60_000)
 
@@ -58,20 +59,20 @@ test('what passes alone is named, and the run is green', async () => {
   })
 })
 
-test('what fails twice is red, beside what passes alone', async () => {
+longTest('what fails twice is red, beside what passes alone', async () => {
   expect(await runTests([], ['busy.test.ts', 'broken.test.ts'])).toEqual({
     code: 1,
     last: ['passed only alone: busy.test.ts', '2 passed, 1 failed'],
   })
 })
 
-test('a file that ends the process without a report does not pass alone', async () => {
+longTest('a file that ends the process without a report does not pass alone', async () => {
   const { code, last } = await runTests([], ['silent.test.ts'])
   expect(code).toBe(1)
   expect(last.join()).not.toContain('passed only alone')
 })
 
-test('--strict takes no second try', async () => {
+longTest('--strict takes no second try', async () => {
   const { code, last } = await runTests(['--strict'], ['busy.test.ts', 'sound.test.ts'])
   expect({ code, last: last.at(-1) }).toEqual({ code: 1, last: '2 passed, 1 failed' })
 })

@@ -85,31 +85,34 @@ describe.each(reduced<Shape[]>(['redis'], shapes))('races of the hand-over on %s
     if (refresh_token) expect((await one.post('refresh', { refresh_token })).status).not.toBe(200)
   }
 
-  test.each(Object.entries(endings))('%s leaves nothing alive', async (name, prepare) => {
-    for (let round = 0; round < ROUNDS; round++) {
-      const { person, browser } = await signedInBrowser(service, newEmail())
-      const former = await newCode(browser)
-      const opened = (await redeem(service, former.code, former.verifier)).body
-      const waiting = await newCode(browser)
-      const end = await prepare({ person, browser, uuid: opened.account.uuid })
-      let ended: Promise<Answer | Response> | undefined
-      const answers = await race([service, replica], async (one, caller) => {
-        // The end comes among the callers, in each round later.
-        if (caller === round * Math.floor(32 / ROUNDS)) ended = end()
-        if (caller % 4 < 2) return redeem(one, waiting.code, waiting.verifier)
-        const { refresh_token } = opened
-        if (caller % 4 === 2) return one.post('refresh', { refresh_token })
-        return token(one, { grant_type: 'refresh_token', client_id: 'web', refresh_token })
-      })
-      expect((await ended)?.status).toBeLessThan(400)
-      if (name === 'a lock') {
-        await asOperator(service, 'PATCH', `accounts/${opened.account.uuid}`, { locked: false })
+  test.each(Object.entries(endings).slice(0, reduced(4, undefined)))(
+    '%s leaves nothing alive',
+    async (name, prepare) => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const { person, browser } = await signedInBrowser(service, newEmail())
+        const former = await newCode(browser)
+        const opened = (await redeem(service, former.code, former.verifier)).body
+        const waiting = await newCode(browser)
+        const end = await prepare({ person, browser, uuid: opened.account.uuid })
+        let ended: Promise<Answer | Response> | undefined
+        const answers = await race([service, replica], async (one, caller) => {
+          // The end comes among the callers, in each round later.
+          if (caller === round * Math.floor(32 / ROUNDS)) ended = end()
+          if (caller % 4 < 2) return redeem(one, waiting.code, waiting.verifier)
+          const { refresh_token } = opened
+          if (caller % 4 === 2) return one.post('refresh', { refresh_token })
+          return token(one, { grant_type: 'refresh_token', client_id: 'web', refresh_token })
+        })
+        expect((await ended)?.status).toBeLessThan(400)
+        if (name === 'a lock') {
+          await asOperator(service, 'PATCH', `accounts/${opened.account.uuid}`, { locked: false })
+        }
+        for (const { body } of [{ body: opened }, ...answers]) await expectOver(service, body ?? {})
       }
-      for (const { body } of [{ body: opened }, ...answers]) await expectOver(service, body ?? {})
-    }
-    // Each would cost a second, and a statement that loses three is an answer with 503.
-    expect(await deadlocks(service)).toBe(0)
-  })
+      // Each would cost a second, and a statement that loses three is an answer with 503.
+      expect(await deadlocks(service)).toBe(0)
+    },
+  )
 
   test('of 32 forms by which one browser signs in again, one session stays, and its application goes on', async () => {
     const { person, browser } = await signedInBrowser(service, newEmail())

@@ -5,6 +5,7 @@ import { asOperator } from '../../helpers/administration.ts'
 import { newCode, REDIRECT, redeem, signedInBrowser } from '../../helpers/hand-over.ts'
 import { pageSettings } from '../../helpers/page-browser.ts'
 import { mergeSettings, startService, type TestService } from '../../helpers/service.ts'
+import { longTest } from '../../helpers/soak.ts'
 import { openToldApplication, type Told } from '../../helpers/told-application.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
 import { waitFor } from '../../helpers/wait.ts'
@@ -195,7 +196,7 @@ describe('an application with backchannel_logout_uri', () => {
     expect(applications.of(sid)).toHaveLength(2)
   })
 
-  test('no answer within five seconds is tried again', async () => {
+  longTest('no answer within five seconds is tried again', async () => {
     applications.hang()
     const { bearer, sub } = await handedOver()
     await service.post('logout-all', {}, { bearer })
@@ -207,7 +208,7 @@ describe('an application with backchannel_logout_uri', () => {
   })
 })
 
-test('an application without it is not told, nor one that lost it while a message waited', async () => {
+longTest('an application without it is not told, nor one that lost it while a message waited', async () => {
   applications.answerStatus(503)
   await using service = await startService({ shape: 'postgres', settings: listing(web) })
   const end = async (one: TestService) => {

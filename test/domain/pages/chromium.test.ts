@@ -151,18 +151,21 @@ async function arrives(page: Page): Promise<void> {
   await page.waitForURL((url) => url.origin === APP && url.searchParams.has('code'))
 }
 
-test('a page that opened /account loses hold of it, and an application that opens the sign-in does not', async () => {
-  const { page, close } = await openTab()
-  await page.goto(`${APP}/signed-out`)
-  const ways = { '/account': true, [`/oauth2/authorize${new URL(authorize).search}`]: false }
-  for (const [path, isLost] of Object.entries(ways)) {
-    const opened = page.waitForEvent('popup')
-    await page.evaluate(`globalThis.handle = open(${JSON.stringify(AUTH + path)}), null`)
-    await (await opened).waitForSelector('h1:has-text("Sign in to")')
-    expect([path, await page.evaluate('handle.closed')]).toEqual([path, isLost])
-  }
-  await close()
-})
+longTest(
+  'a page that opened /account loses hold of it, and an application that opens the sign-in does not',
+  async () => {
+    const { page, close } = await openTab()
+    await page.goto(`${APP}/signed-out`)
+    const ways = { '/account': true, [`/oauth2/authorize${new URL(authorize).search}`]: false }
+    for (const [path, isLost] of Object.entries(ways)) {
+      const opened = page.waitForEvent('popup')
+      await page.evaluate(`globalThis.handle = open(${JSON.stringify(AUTH + path)}), null`)
+      await (await opened).waitForSelector('h1:has-text("Sign in to")')
+      expect([path, await page.evaluate('handle.closed')]).toEqual([path, isLost])
+    }
+    await close()
+  },
+)
 
 describe('without script', () => {
   test('from the application to registration, confirmation and back with a code, and signing out', async () => {
@@ -190,7 +193,7 @@ describe('without script', () => {
     await close()
   })
 
-  test('a wrong password, then a code by message, Back and reload', async () => {
+  longTest('a wrong password, then a code by message, Back and reload', async () => {
     const { identifier } = await service.signUp(newEmail())
     const { page, close } = await withoutScript()
     await page.goto(authorize)
@@ -295,7 +298,7 @@ describe('with script', () => {
     },
   )
 
-  test('another language keeps what was typed, except secrets', async () => {
+  longTest('another language keeps what was typed, except secrets', async () => {
     const { identifier, password } = await service.signUp(newEmail())
     const { page, close } = await openTab()
     await page.goto(`${AUTH}/sign-in`)
@@ -359,7 +362,7 @@ describe('with script', () => {
     await close()
   })
 
-  test('while the browser is offline nothing is sent, and nothing is lost', async () => {
+  longTest('while the browser is offline nothing is sent, and nothing is lost', async () => {
     const { page, close } = await openTab()
     await page.goto(authorize)
     await fill(page, { identifier: 'ada@example.com', password: 'something long' })
@@ -434,7 +437,7 @@ describe('an application gets its tokens', () => {
     await close()
   })
 
-  test('a program on the machine, by openid-client and an address on loopback', async () => {
+  longTest('a program on the machine, by openid-client and an address on loopback', async () => {
     const { identifier, password } = await service.signUp(newEmail())
     const asServed: openid.CustomFetch = (url, { signal: _, ...init }) =>
       fetch(url.replace(AUTH, service.url), init as RequestInit)

@@ -7,6 +7,7 @@ import { authorizeAddress, newVerifier } from '../../helpers/hand-over.ts'
 import { openBrowser, type PageBrowser, pageSettings, passProvider } from '../../helpers/page-browser.ts'
 import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
 import { mergeSettings, startService } from '../../helpers/service.ts'
+import { longTest } from '../../helpers/soak.ts'
 import { socialSettings } from '../../helpers/social.ts'
 import { use } from '../../helpers/use-service.ts'
 
@@ -181,7 +182,7 @@ test('the page that deletes an account names it', async () => {
   expect(browser.html).toMatch(new RegExp(`Your account</span>.*${ada}`, 's'))
 })
 
-test('"Join" of an earlier person asks the next one first', async () => {
+longTest('"Join" of an earlier person asks the next one first', async () => {
   const { browser, bob } = await twoPeople()
   const groups = ['course']
   const { body } = await asOperator(service, 'POST', 'invitations', { uses: 2, groups })

@@ -51,34 +51,40 @@ describe.each(reduced<Shape[]>(['redis'], shapes))('races for an application of 
       browser.open(`/oauth2/sign-out?id_token_hint=${tokens.id_token}`) as never,
   }
 
-  test.each(Object.entries(endings))('%s leaves nothing alive', async (name, end) => {
-    for (let round = 0; round < ROUNDS; round++) {
-      const { person, browser } = await signedInBrowser(service, newEmail())
-      const { uuid } = (await asOperator(service, 'GET', `accounts?query=${person.identifier}`)).body.items[0]
-      await asOperator(service, 'PATCH', `accounts/${uuid}`, { groups: ['staff'] })
-      const tokens = (await redeemBySecret(service, 'grafana', await codeFor(browser, 'grafana', SCOPE))).body
-      const code = await codeFor(browser, 'grafana', SCOPE)
-      let ended: Promise<Answer | Response> | undefined
-      const answers = await race([service, replica], async (one, caller) => {
-        // The end comes among the callers, in each round later.
-        if (caller === round * Math.floor(32 / ROUNDS)) ended = end({ person, browser, uuid, tokens })
-        return caller % 2 === 0
-          ? redeemBySecret(one, 'grafana', code)
-          : refreshBySecret(one, 'grafana', tokens.refresh_token)
-      })
-      expect((await ended)?.status).toBeLessThan(400)
-      if (name === 'a lock') await asOperator(service, 'PATCH', `accounts/${uuid}`, { locked: false })
-      if (name === 'a lost group')
+  test.each(Object.entries(endings).slice(0, reduced(2, undefined)))(
+    '%s leaves nothing alive',
+    async (name, end) => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const { person, browser } = await signedInBrowser(service, newEmail())
+        const { uuid } = (await asOperator(service, 'GET', `accounts?query=${person.identifier}`)).body
+          .items[0]
         await asOperator(service, 'PATCH', `accounts/${uuid}`, { groups: ['staff'] })
-      for (const { body } of [{ body: tokens }, ...answers]) {
-        if (body?.access_token) expect((await userinfo(service, body.access_token)).status).toBe(401)
-        const { refresh_token } = body ?? {}
-        if (refresh_token) expect((await refreshBySecret(replica, 'grafana', refresh_token)).status).toBe(400)
+        const tokens = (await redeemBySecret(service, 'grafana', await codeFor(browser, 'grafana', SCOPE)))
+          .body
+        const code = await codeFor(browser, 'grafana', SCOPE)
+        let ended: Promise<Answer | Response> | undefined
+        const answers = await race([service, replica], async (one, caller) => {
+          // The end comes among the callers, in each round later.
+          if (caller === round * Math.floor(32 / ROUNDS)) ended = end({ person, browser, uuid, tokens })
+          return caller % 2 === 0
+            ? redeemBySecret(one, 'grafana', code)
+            : refreshBySecret(one, 'grafana', tokens.refresh_token)
+        })
+        expect((await ended)?.status).toBeLessThan(400)
+        if (name === 'a lock') await asOperator(service, 'PATCH', `accounts/${uuid}`, { locked: false })
+        if (name === 'a lost group')
+          await asOperator(service, 'PATCH', `accounts/${uuid}`, { groups: ['staff'] })
+        for (const { body } of [{ body: tokens }, ...answers]) {
+          if (body?.access_token) expect((await userinfo(service, body.access_token)).status).toBe(401)
+          const { refresh_token } = body ?? {}
+          if (refresh_token)
+            expect((await refreshBySecret(replica, 'grafana', refresh_token)).status).toBe(400)
+        }
+        expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([])
       }
-      expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([])
-    }
-    expect(await deadlocks(service)).toBe(0)
-  })
+      expect(await deadlocks(service)).toBe(0)
+    },
+  )
 
   test('of 32 callers with one code one gets tokens, and all of them refresh by the same token', async () => {
     const { person, browser } = await signedInBrowser(service, newEmail())

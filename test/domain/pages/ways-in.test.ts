@@ -11,6 +11,7 @@ import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { expectRefusal } from '../../helpers/refusals.ts'
 import { startRedis } from '../../helpers/servers.ts'
 import { startService } from '../../helpers/service.ts'
+import { longTest } from '../../helpers/soak.ts'
 import { useReplica, useService } from '../../helpers/use-service.ts'
 import { waitFor } from '../../helpers/wait.ts'
 
@@ -168,30 +169,33 @@ describe('the pages', () => {
     expect((await browser.open('/account')).path).toBe('/account')
   })
 
-  test('while Redis is away, whoever is confirming gets a page that says so, and confirms afterwards', async () => {
-    const redis = await startRedis()
-    const replica = await startService({ settings: { ...settings, redis: { url: redis.url } } })
-    try {
-      const email = newEmail()
-      const browser = await openBrowser(replica.url).open('/sign-up')
-      await browser.press('Create an account', { identifier: email, password: PASSWORD })
-      const otp = await replica.inbox.nextCode(email)
-      const { address } = browser
-      const { action } = browser.forms[0]!
-      redis.pause()
-      const sent = await browser.post(action, { otp })
-      const shown = await browser.open(address)
-      for (const { status, headers } of [shown, sent])
-        expect([status, headers.get('content-type')]).toEqual([503, HTML])
-      redis.resume()
-      await waitFor(async () => (await fetch(`${replica.url}/readyz`)).ok, { what: 'Redis to answer' })
-      await (await browser.open(address)).press('Confirm', { otp })
-      expect(browser.path).toBe('/leave')
-    } finally {
-      await replica.close()
-      await redis.stop()
-    }
-  })
+  longTest(
+    'while Redis is away, whoever is confirming gets a page that says so, and confirms afterwards',
+    async () => {
+      const redis = await startRedis()
+      const replica = await startService({ settings: { ...settings, redis: { url: redis.url } } })
+      try {
+        const email = newEmail()
+        const browser = await openBrowser(replica.url).open('/sign-up')
+        await browser.press('Create an account', { identifier: email, password: PASSWORD })
+        const otp = await replica.inbox.nextCode(email)
+        const { address } = browser
+        const { action } = browser.forms[0]!
+        redis.pause()
+        const sent = await browser.post(action, { otp })
+        const shown = await browser.open(address)
+        for (const { status, headers } of [shown, sent])
+          expect([status, headers.get('content-type')]).toEqual([503, HTML])
+        redis.resume()
+        await waitFor(async () => (await fetch(`${replica.url}/readyz`)).ok, { what: 'Redis to answer' })
+        await (await browser.open(address)).press('Confirm', { otp })
+        expect(browser.path).toBe('/leave')
+      } finally {
+        await replica.close()
+        await redis.stop()
+      }
+    },
+  )
 
   test('a wrong password says so, keeps the identifier and never the password', async () => {
     const browser = await browse().open('/sign-in')

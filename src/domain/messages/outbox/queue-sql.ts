@@ -49,10 +49,11 @@ const laneOf = ({ destination, code }: Pick<NewMessage, 'destination' | 'code'>)
 
 /**
  * From where an owner's code was asked for: by the password or in a session, and sent to an e-mail address of the account. All
- * others tell nothing: whoever types a wrong address would tell its owner theirs, and an SMS has no room for it.
+ * others tell nothing: whoever types a wrong address would tell its owner theirs, and an SMS has no space for it.
  */
 function askedFrom({ channel, code, purpose }: NewMessage): Record<string, string> {
-  if (channel !== 'email' || code === undefined || code.group === 'stranger' || isToNewContact(purpose)) return {}
+  if (channel !== 'email' || code === undefined || code.group === 'stranger' || isToNewContact(purpose))
+    return {}
   const [device, address] = [currentRequest()?.deviceName, addressOfPerson()]
   return { ...(device && { device }), ...(address && { address }) }
 }

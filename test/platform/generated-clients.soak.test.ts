@@ -4,7 +4,6 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { newEmail, type Person } from '../helpers/api-client.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { reduced } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -107,22 +106,19 @@ const compilerOptions = {
   types: [],
 }
 
-/** Each takes some fifteen seconds of a processor: a soak tries all three. */
-test.concurrent.each(reduced(clients.slice(0, 1), clients))(
-  '$name generates, compiles strictly and works',
-  async (client) => {
-    const directory = newDirectory('client')
-    symlinkSync(modules, join(directory, 'node_modules'))
-    await Bun.write(join(directory, 'generate.ts'), client.generator(service.url))
-    await run([process.execPath, 'generate.ts'], directory)
-    await Bun.write(join(directory, 'program.ts'), client.program(service.url, person))
-    await Bun.write(
-      join(directory, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['program.ts'] }),
-    )
-    await run([process.execPath, join(modules, 'typescript-7/bin/tsc'), '-p', '.'], directory)
-    expect(await run([process.execPath, 'program.ts'], directory)).toContain(
-      `${person.identifier} invalid_credentials`,
-    )
-  },
-)
+/** Each takes some fifteen seconds of a processor. */
+test.concurrent.each(clients)('$name generates, compiles strictly and works', async (client) => {
+  const directory = newDirectory('client')
+  symlinkSync(modules, join(directory, 'node_modules'))
+  await Bun.write(join(directory, 'generate.ts'), client.generator(service.url))
+  await run([process.execPath, 'generate.ts'], directory)
+  await Bun.write(join(directory, 'program.ts'), client.program(service.url, person))
+  await Bun.write(
+    join(directory, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['program.ts'] }),
+  )
+  await run([process.execPath, join(modules, 'typescript-7/bin/tsc'), '-p', '.'], directory)
+  expect(await run([process.execPath, 'program.ts'], directory)).toContain(
+    `${person.identifier} invalid_credentials`,
+  )
+})

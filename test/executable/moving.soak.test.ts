@@ -1,6 +1,6 @@
 /**
- * Moving by backup and restore, as docs/operations.md tells it: from the embedded database to a server and in a soak back, and
- * nobody is signed out.
+ * Moving by backup and restore, as docs/operations.md tells it: from the embedded database to a server and back, and nobody is
+ * signed out.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,6 @@ import { type Executable, runExecutable, startExecutable } from '../helpers/exec
 import { newFastDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { createTestClock } from '../helpers/service.ts'
-import { reduced, soaking } from '../helpers/soak.ts'
 
 setDefaultTimeout(180_000)
 
@@ -46,7 +45,7 @@ async function carryAlong(service: Executable, other: { identifier: string; pass
   }
 }
 
-test(`the data moves to a server${reduced('', ' and back')}, and nobody is signed out`, async () => {
+test('the data moves to a server and back, and nobody is signed out', async () => {
   const directory = newFastDirectory('move')
   const file = (name: string, content: string) => {
     writeFileSync(join(directory, name), content)
@@ -57,7 +56,7 @@ test(`the data moves to a server${reduced('', ' and back')}, and nobody is signe
   try {
     const ada = await embedded.signUp(newEmail())
     let { refresh_token } = await embedded.logIn(ada)
-    const carries = soaking ? await carryAlong(embedded, ada) : async () => {}
+    const carries = await carryAlong(embedded, ada)
     const expectSignedIn = async (on: Executable) => {
       const answer = await on.post('refresh', { refresh_token })
       expect(answer.status).toBe(200)
@@ -80,7 +79,6 @@ test(`the data moves to a server${reduced('', ' and back')}, and nobody is signe
     const server = await startExecutable({ shape: 'postgres', storage: onServer, settings: trusting })
     started.push(server)
     await expectSignedIn(server)
-    if (!soaking) return
 
     await server.kill('SIGTERM')
     const back = join(directory, 'back.backup')
