@@ -117,33 +117,36 @@ describe('a device’s name', () => {
     ['form', { format: 'form' }],
     ['query', { format: 'query', method: 'GET' }],
   ]
-  test.each(formats)('in an SMS, by a gateway that takes %s', async (_name, gatewaySettings) => {
-    const gateway = await startGateway()
-    const gateways = [
-      {
-        name: 'stub',
-        url: gateway.url,
-        body: { to: '{to}', text: '{text}', code: '{code}', note: 'a {text} b' },
-        ...gatewaySettings,
-      },
-    ]
-    await using sending = await startService({ settings: { sms: { allowed_countries: ['*'], gateways } } })
-    const inbox = createInbox(sending.smtp, gateway)
-    const through = { ...sending, ...createApiClient(sending.url, inbox), inbox }
-    for (const device of hostile) {
-      const phone = newPhone()
-      await noticeWithDevice(through, phone, device)
-      const requests = gateway.requests.filter(({ fields }) => fields.to === phone)
-      expect(requests).toHaveLength(2)
-      for (const { fields } of requests) {
-        expect(Object.keys(fields).sort()).toEqual(['code', 'note', 'text', 'to'])
-        expect(fields.note).toBe(`a ${fields.text} b`)
-        expect(String(fields.text)).not.toMatch(/[\r\n]\S+:/)
+  test.each(reduced(formats.slice(0, 1), formats))(
+    'in an SMS, by a gateway that takes %s',
+    async (_name, gatewaySettings) => {
+      const gateway = await startGateway()
+      const gateways = [
+        {
+          name: 'stub',
+          url: gateway.url,
+          body: { to: '{to}', text: '{text}', code: '{code}', note: 'a {text} b' },
+          ...gatewaySettings,
+        },
+      ]
+      await using sending = await startService({ settings: { sms: { allowed_countries: ['*'], gateways } } })
+      const inbox = createInbox(sending.smtp, gateway)
+      const through = { ...sending, ...createApiClient(sending.url, inbox), inbox }
+      for (const device of hostile) {
+        const phone = newPhone()
+        await noticeWithDevice(through, phone, device)
+        const requests = gateway.requests.filter(({ fields }) => fields.to === phone)
+        expect(requests).toHaveLength(2)
+        for (const { fields } of requests) {
+          expect(Object.keys(fields).sort()).toEqual(['code', 'note', 'text', 'to'])
+          expect(fields.note).toBe(`a ${fields.text} b`)
+          expect(String(fields.text)).not.toMatch(/[\r\n]\S+:/)
+        }
       }
-    }
-    expect(gateway.requests.some(({ fields }) => fields.to === '+33600000000')).toBe(false)
-    await gateway.stop()
-  })
+      expect(gateway.requests.some(({ fields }) => fields.to === '+33600000000')).toBe(false)
+      await gateway.stop()
+    },
+  )
 })
 
 describe('one service', () => {

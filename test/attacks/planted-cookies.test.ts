@@ -16,6 +16,7 @@ import { type PretendProvider, startPretendProvider } from '../helpers/pretend-p
 import { sendRaw } from '../helpers/raw-http.ts'
 import { mergeSettings, startService, type TestService } from '../helpers/service.ts'
 import { HOST, SISTER, type SisterHosts, startSisterHosts } from '../helpers/sister-hosts.ts'
+import { reduced } from '../helpers/soak.ts'
 import { createSocialBrowser, newPkce, socialSettings } from '../helpers/social.ts'
 
 setDefaultTimeout(60_000)
@@ -225,10 +226,12 @@ async function openChromium(): Promise<AnyBrowser> {
   }
 }
 
-describe.each([
+const browsers: [string, () => Promise<AnyBrowser>][] = [
   ['Chromium', openChromium],
   ['Firefox', () => launchFirefox([HOST, SISTER])],
-] as [string, () => Promise<AnyBrowser>][])('a sister host, in %s', (_, launch) => {
+]
+
+describe.each(browsers.slice(0, reduced(1, 2)))('a sister host, in %s', (_, launch) => {
   let browser: AnyBrowser
   beforeAll(async () => {
     browser = await launch()

@@ -30,6 +30,7 @@ import { createCatalog } from '../../src/texts/catalog.ts'
 import { createFrozenClock } from '../helpers/limited-service.ts'
 import { createDatabase, startPostgres, type TestDatabase } from '../helpers/servers.ts'
 import { startSmtp } from '../helpers/smtp.ts'
+import { longTest } from '../helpers/soak.ts'
 import { measured } from '../helpers/timing.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -449,7 +450,7 @@ describe('many', () => {
     await other.close()
   })
 
-  test('a sending longer than the lease is not taken by another worker', async () => {
+  longTest('a sending longer than the lease is not taken by another worker', async () => {
     await add(notice)
     let renewals = 0
     const watched: MessageStore = {

@@ -208,11 +208,12 @@ describe('exactly one check says what is wrong, and what to do', () => {
   const [warns, fails] = [breakage('warning'), breakage('failure')]
   /** What connection-words.test.ts hears of the same servers in each run. */
   const failsToo = breakage('failure', longTest)
+  const warnsToo = breakage('warning', longTest)
 
   warns('a hash that is cheap', 'configuration', /password\.memory_kib.*guessed/, {
     password: { memory_kib: 8, iterations: 1 },
   })
-  fails(
+  failsToo(
     'a configuration with secrets that everybody may read',
     'secret-files',
     /can be read by everybody: chmod o=/,
@@ -229,7 +230,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
       password: { memory_kib: Math.max(19_456, Math.ceil((totalmem() * 1.1) / 1024 / 1024)) },
     },
   )
-  warns('a hash that takes long', 'hash-time', /takes \d+ ms.*lower password\.iterations/, {
+  warnsToo('a hash that takes long', 'hash-time', /takes \d+ ms.*lower password\.iterations/, {
     password: { iterations: 60 },
   })
   failsToo(
@@ -255,10 +256,13 @@ describe('exactly one check says what is wrong, and what to do', () => {
     /may not create tables.*make .* the owner/,
     (patient) => useRole(patient, 'select, insert, update, delete'),
   )
-  fails('a user who may only read', 'database-rights', /may not read and write .* tables: make/, (patient) =>
-    useRole(patient, 'select'),
+  failsToo(
+    'a user who may only read',
+    'database-rights',
+    /may not read and write .* tables: make/,
+    (patient) => useRole(patient, 'select'),
   )
-  fails(
+  failsToo(
     'a user who may not use a sequence',
     'database-rights',
     /may not use sequence events_id_seq: make .* the owner/,
@@ -267,7 +271,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
       await sql.unsafe(`revoke usage on sequence events_id_seq from ${role}`)
     },
   )
-  fails(
+  failsToo(
     'policies that hide rows from the user',
     'database-rights',
     /row-level security hides rows of sessions from role_\w+: turn it off there/,
@@ -282,7 +286,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
     /database\.pool_size is 1000.*lower it/,
     { database: { pool_size: 1000 } },
   )
-  warns(
+  warnsToo(
     'a user with few connections left',
     'database-connections',
     /\d of 3 connections are left/,
@@ -300,7 +304,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
       ),
   )
   warns('a migration that is pending', 'migrations', /applied when the service starts/, leaveLastMigration)
-  fails(
+  failsToo(
     'a migration that is pending where only `poterne migrate` applies it',
     'migrations',
     /run `poterne migrate`/,
@@ -317,7 +321,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
       said.replace(/(\*2\r\n\$10\r\n)(\d{10})/g, (_, head, seconds) => head + (Number(seconds) + 60)),
     ),
   )
-  fails(
+  failsToo(
     'a Redis that forgets when it is full',
     'redis-eviction',
     /allkeys-lru.*set it to noeviction/,
@@ -361,7 +365,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
                                    last_failure = 'the disk is full'`
     },
   )
-  warns(
+  warnsToo(
     'a backup that was not restored on trial',
     'backup',
     /the last one is 0 hours old; the trial restore could not run/,
@@ -385,7 +389,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
     await sql`update backups set last_success_at = now() - interval '3 days'`
     set(patient.settings, 'backup', { at: '03:30' })
   })
-  fails(
+  failsToo(
     'a passphrase that cannot be read',
     'backup',
     /^backup\.passphrase_file: \/nowhere cannot be read \(ENOENT\): let the user of the service read it/,
@@ -400,10 +404,10 @@ describe('exactly one check says what is wrong, and what to do', () => {
   warns('no SPF record', 'spf', /has no SPF record.*add the TXT record/, () =>
     serve({ ...wellKnown, 'acme.test': [] }),
   )
-  fails('two SPF records', 'spf', /2 SPF records, which counts as none: join them/, () =>
+  failsToo('two SPF records', 'spf', /2 SPF records, which counts as none: join them/, () =>
     serve({ ...wellKnown, 'acme.test': ['v=spf1 -all', 'v=spf1 mx -all'] }),
   )
-  warns('no DMARC record', 'dmarc', /no DMARC record.*_dmarc\.acme\.test/, () => {
+  warnsToo('no DMARC record', 'dmarc', /no DMARC record.*_dmarc\.acme\.test/, () => {
     const { '_dmarc.acme.test': _, ...others } = wellKnown
     serve(others)
   })
@@ -420,7 +424,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
     /"Zażółć" has .*70 characters instead of 160.*texts\.service_name/,
     { texts: { service_name: 'Zażółć' } },
   )
-  warns(
+  warnsToo(
     'a text of the operator with a letter that SMS lack',
     'sms-texts',
     /a text of your own has ’.*change it in texts\.directory/,
@@ -483,7 +487,7 @@ describe('exactly one check says what is wrong, and what to do', () => {
         enroll_url: 'https://acme.test/passkeys/new',
       }),
   )
-  warns(
+  warnsToo(
     'an origin of passkeys that does not exist',
     'passkeys',
     /cannot be reached from here: .*passkeys\.origins|nothing listens there/,

@@ -1,6 +1,6 @@
 /**
  * docs/bad-night.md: its blocks are run by a shell beside the executable, where systemctl stops and starts the service of
- * the test. `upgrade.test.ts` goes back to a version before. A soak alone restores a backup and replaces a secret here, which
+ * the test. `upgrade.soak.test.ts` goes back to a version before. A soak alone restores a backup and replaces a secret here, which
  * `private-directory.test.ts` and `secret-commands.test.ts` do in each run.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
@@ -164,7 +164,7 @@ longTest.each(losses)('%s: everybody signs in again, and the next backup opens',
   expect([verified.error, verified.code]).toEqual(['', 0])
 })
 
-test('a full disk: the oldest backups go', async () => {
+longTest('a full disk: the oldest backups go', async () => {
   const old = ['d', 'c', 'b', 'a'].map((name) => `${name}-manual.backup`)
   mkdirSync(backups, { recursive: true })
   old.forEach((name, index) => {

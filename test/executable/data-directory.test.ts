@@ -27,7 +27,7 @@ import {
   startExecutable,
 } from '../helpers/executable.ts'
 import { newDirectory, newFastDirectory } from '../helpers/run-directory.ts'
-import { longTest, soaking } from '../helpers/soak.ts'
+import { longDescribe, longTest, soaking } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
@@ -208,7 +208,7 @@ if (process.getuid?.() === 0) {
       },
     )
 
-    describe('backs up as root beside a service of another user', () => {
+    longDescribe('backs up as root beside a service of another user', () => {
       function newBackup() {
         const own = mkdtempSync(join(place, 'root-'))
         chmodSync(own, 0o700)

@@ -208,44 +208,47 @@ describe('the people of a file', () => {
     return file
   }
 
-  test('sign in with their password, or with the one whose hash it holds, also after another start', async () => {
-    const password = 'a rather long sentence'
-    const [bcrypt, argon2] = await Promise.all([
-      Bun.password.hash(password, { algorithm: 'bcrypt', cost: 4 }),
-      Bun.password.hash(password, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 }),
-    ])
-    const file = write([
-      {
-        email: 'one@example.com',
-        password,
-        email_verified_at: true,
-        groups: ['staff'],
-        profile: { given_name: 'One' },
-      },
-      { email: 'two@example.com', password: { hash: bcrypt }, email_verified_at: '2026-01-02T03:04:05Z' },
-      '',
-      {
-        phone: '+33612345678',
-        email: 'claim@example.com',
-        password: { hash: argon2 },
-        phone_verified_at: true,
-      },
-    ])
-    const directory = newDirectory('people')
-    for (let run = 0; run < 2; run++) {
-      const { url, stop, told } = await start(directory, { args: ['--fast', '--seed', file], people: 3 })
-      expect(told.map((one) => one.password)).toEqual([password, undefined, undefined])
-      const accounts: { email_verified: boolean }[] = []
-      for (const identifier of ['one@example.com', 'two@example.com', '+33612345678']) {
-        const answer = await bodyOf(await send(`${url}/api/v1/auth/login`, { identifier, password }))
-        expect([identifier, answer.status]).toEqual([identifier, 200])
-        const headers = { authorization: `Bearer ${answer.access_token}` }
-        accounts.push(await bodyOf(await fetch(`${url}/api/v1/auth/me/security`, { headers })))
+  longTest(
+    'sign in with their password, or with the one whose hash it holds, also after another start',
+    async () => {
+      const password = 'a rather long sentence'
+      const [bcrypt, argon2] = await Promise.all([
+        Bun.password.hash(password, { algorithm: 'bcrypt', cost: 4 }),
+        Bun.password.hash(password, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 }),
+      ])
+      const file = write([
+        {
+          email: 'one@example.com',
+          password,
+          email_verified_at: true,
+          groups: ['staff'],
+          profile: { given_name: 'One' },
+        },
+        { email: 'two@example.com', password: { hash: bcrypt }, email_verified_at: '2026-01-02T03:04:05Z' },
+        '',
+        {
+          phone: '+33612345678',
+          email: 'claim@example.com',
+          password: { hash: argon2 },
+          phone_verified_at: true,
+        },
+      ])
+      const directory = newDirectory('people')
+      for (let run = 0; run < 2; run++) {
+        const { url, stop, told } = await start(directory, { args: ['--fast', '--seed', file], people: 3 })
+        expect(told.map((one) => one.password)).toEqual([password, undefined, undefined])
+        const accounts: { email_verified: boolean }[] = []
+        for (const identifier of ['one@example.com', 'two@example.com', '+33612345678']) {
+          const answer = await bodyOf(await send(`${url}/api/v1/auth/login`, { identifier, password }))
+          expect([identifier, answer.status]).toEqual([identifier, 200])
+          const headers = { authorization: `Bearer ${answer.access_token}` }
+          accounts.push(await bodyOf(await fetch(`${url}/api/v1/auth/me/security`, { headers })))
+        }
+        expect(accounts.map((one) => one.email_verified)).toEqual([true, true, false])
+        await stop()
       }
-      expect(accounts.map((one) => one.email_verified)).toEqual([true, true, false])
-      await stop()
-    }
-  })
+    },
+  )
 
   longTest('are refused by line and name, and nobody is made', async () => {
     const options = { directory: newDirectory('refused'), env: { POTERNE_SERVER_PORT: '0' } }

@@ -6,6 +6,7 @@ import { newEmail } from '../helpers/api-client.ts'
 import { signal } from '../helpers/processes.ts'
 import { createDatabase, type PostgresServer, startPostgres } from '../helpers/servers.ts'
 import { startService, type TestService } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -75,24 +76,27 @@ async function takenBack<T>(sessions: number, refreshes: (tokens: string[]) => P
   }
 }
 
-test('sessions go on whose refreshes a crash took back, and a stolen token still ends its session', async () => {
-  const tokens = await takenBack(4, (first) =>
-    Promise.all(
-      first.map(async (token) => {
-        let newest = token
-        for (let round = 0; round < 3; round++) newest = (await refresh(newest)).body.refresh_token
-        return { first: token, newest }
-      }),
-    ),
-  )
-  for (const { first, newest } of tokens) {
-    const { status, body } = await refresh(newest)
-    expect(status).toBe(200)
-    service.clock.advance(31_000)
-    expect((await refresh(first)).status).toBe(401)
-    expect((await refresh(body.refresh_token)).status).toBe(401)
-  }
-})
+longTest(
+  'sessions go on whose refreshes a crash took back, and a stolen token still ends its session',
+  async () => {
+    const tokens = await takenBack(4, (first) =>
+      Promise.all(
+        first.map(async (token) => {
+          let newest = token
+          for (let round = 0; round < 3; round++) newest = (await refresh(newest)).body.refresh_token
+          return { first: token, newest }
+        }),
+      ),
+    )
+    for (const { first, newest } of tokens) {
+      const { status, body } = await refresh(newest)
+      expect(status).toBe(200)
+      service.clock.advance(31_000)
+      expect((await refresh(first)).status).toBe(401)
+      expect((await refresh(body.refresh_token)).status).toBe(401)
+    }
+  },
+)
 
 test('a token that a crash gave back to a thief ends the session as soon as both have been seen', async () => {
   const { stolen, owners } = await takenBack(1, async ([stolen = '']) => ({

@@ -7,7 +7,7 @@ import { type Database, param, statement } from '../../src/platform/postgres/dat
 import { DatabaseUnavailable, retryConflicts } from '../../src/platform/postgres/failure.ts'
 import { connectServer, openServer } from '../../src/platform/postgres/server.ts'
 import { type PostgresServer, startPostgres } from '../helpers/servers.ts'
-import { measureBelow } from '../helpers/soak.ts'
+import { longTest, measureBelow } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -74,28 +74,32 @@ const backends = async (): Promise<number[]> => {
 const connections = async () => (await backends()).length
 
 describe('a server that hangs', () => {
-  test('every caller is refused within 5 s, and the connections come back with the server', async () => {
-    await ask(20)
-    const socketsBefore = openSockets()
-    expect(await connections()).toBeLessThanOrEqual(POOL)
-    server.pause()
-    const rounds = []
-    try {
-      rounds.push(...(await ask(40)))
-      // Connections made while it hangs.
-      rounds.push(...(await ask(40)))
-    } finally {
-      server.resume()
-    }
-    expect(rounds.every(({ error }) => error instanceof DatabaseUnavailable)).toBe(true)
-    expect(Math.max(...rounds.map(({ ms }) => ms))).toBeLessThan(5000)
-    await waitFor(async () => (await ask(1))[0]?.error === null, { timeoutMs: 5000 })
-    expect((await ask(40)).every(({ error }) => error === null)).toBe(true)
-    await waitFor(async () => (await connections()) <= POOL, {
-      what: 'the connections to be no more than the pool',
-    })
-    await waitFor(() => openSockets() <= socketsBefore + 1, { what: 'the sockets to be closed' })
-  }, 30_000)
+  longTest(
+    'every caller is refused within 5 s, and the connections come back with the server',
+    async () => {
+      await ask(20)
+      const socketsBefore = openSockets()
+      expect(await connections()).toBeLessThanOrEqual(POOL)
+      server.pause()
+      const rounds = []
+      try {
+        rounds.push(...(await ask(40)))
+        // Connections made while it hangs.
+        rounds.push(...(await ask(40)))
+      } finally {
+        server.resume()
+      }
+      expect(rounds.every(({ error }) => error instanceof DatabaseUnavailable)).toBe(true)
+      expect(Math.max(...rounds.map(({ ms }) => ms))).toBeLessThan(5000)
+      await waitFor(async () => (await ask(1))[0]?.error === null, { timeoutMs: 5000 })
+      expect((await ask(40)).every(({ error }) => error === null)).toBe(true)
+      await waitFor(async () => (await connections()) <= POOL, {
+        what: 'the connections to be no more than the pool',
+      })
+      await waitFor(() => openSockets() <= socketsBefore + 1, { what: 'the sockets to be closed' })
+    },
+    30_000,
+  )
 })
 
 describe('a connection that breaks', () => {

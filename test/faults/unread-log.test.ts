@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { newStorage, poterneCommand, spawnExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { writeSettings } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
 
-test('a pipe that nobody reads stops no request, and the lines that were lost are counted', async () => {
+longTest('a pipe that nobody reads stops no request, and the lines that were lost are counted', async () => {
   const port = await freePort()
   const { file, directory } = writeSettings({ server: { port }, limits: { enabled: false } })
   const pipe = join(directory, 'log')

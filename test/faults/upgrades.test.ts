@@ -1,6 +1,6 @@
 /**
  * Upgrades that end early, tried with the migrations from before the first release. The times for which migrations keep anybody
- * waiting are in upgrade-locks.test.ts, two versions side by side in rolling-upgrade.test.ts.
+ * waiting are in upgrade-locks.test.ts, two versions side by side in rolling-upgrade.soak.test.ts.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'

@@ -229,7 +229,7 @@ describe('where poterne never started', () => {
     }
   })
 
-  test('the start says so in one line', async () => {
+  longTest('the start says so in one line', async () => {
     await using shared = await openShared()
     await shared.admin.unsafe(kinds.table!('events'))
     const before = await picture(shared)

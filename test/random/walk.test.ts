@@ -72,11 +72,11 @@ test(`a walk on PostgreSQL and Redis, with faults (POTERNE_SEED=${seed})`, async
   expect(await walk('redis', false, stepsOf(120, 6000), soaking ? 60 : 3)).toBeGreaterThan(0)
 })
 
-test(`a walk within the limits (POTERNE_SEED=${seed})`, async () => {
-  expect(await walk('redis', true, stepsOf(60, 4000), soaking ? 20 : 1)).toBeGreaterThan(0)
-})
-
 if (soaking) {
+  test(`a walk within the limits (POTERNE_SEED=${seed})`, async () => {
+    expect(await walk('redis', true, stepsOf(0, 4000), 20)).toBeGreaterThan(0)
+  })
+
   test(`a walk on PostgreSQL alone (POTERNE_SEED=${seed})`, async () => {
     expect(await walk('postgres', false, stepsOf(0, 3000), 20)).toBeGreaterThan(0)
   })

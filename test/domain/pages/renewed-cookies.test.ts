@@ -4,6 +4,7 @@ import { newEmail } from '../../helpers/api-client.ts'
 import { appCode } from '../../helpers/authenticator.ts'
 import { newCode, REDIRECT, redeem, signedInBrowser, token } from '../../helpers/hand-over.ts'
 import { openBrowser, type PageBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import { longTest } from '../../helpers/soak.ts'
 import { useService } from '../../helpers/use-service.ts'
 
 const SESSION = '__Host-poterne'
@@ -53,28 +54,31 @@ describe('a copied cookie', () => {
     expect((await redeem(service, later.code, later.verifier)).status).toBe(200)
   })
 
-  test('opens nothing after two factors were turned on, other codes made, and it was turned off', async () => {
-    const { person, browser } = await signedInBrowser(service)
-    const { identifier, password } = person
-    await browser.open('/account/two-factor/on')
-    await expectDead(browser, () => browser.press('Send a code', { password }))
-    await browser.open('/account/two-factor/confirm')
-    const otp = await service.inbox.nextCode(identifier)
-    await expectDead(browser, async () => {
+  longTest(
+    'opens nothing after two factors were turned on, other codes made, and it was turned off',
+    async () => {
+      const { person, browser } = await signedInBrowser(service)
+      const { identifier, password } = person
+      await browser.open('/account/two-factor/on')
+      await expectDead(browser, () => browser.press('Send a code', { password }))
       await browser.open('/account/two-factor/confirm')
-      await browser.press('Confirm', { otp })
-      expect(browser.title).toBe('Recovery codes')
-    })
-    await browser.open('/account/two-factor/codes')
-    await browser.press('Send a code')
-    const other = await service.inbox.nextCode(identifier)
-    await expectDead(browser, () => browser.press('New codes', { password, otp: other }))
-    await browser.open('/account/two-factor/off')
-    service.clock.advance(61_000)
-    await browser.press('Send a code')
-    const last = await service.inbox.nextCode(identifier)
-    await expectDead(browser, () => browser.press('Turn off', { password, otp: last }))
-  })
+      const otp = await service.inbox.nextCode(identifier)
+      await expectDead(browser, async () => {
+        await browser.open('/account/two-factor/confirm')
+        await browser.press('Confirm', { otp })
+        expect(browser.title).toBe('Recovery codes')
+      })
+      await browser.open('/account/two-factor/codes')
+      await browser.press('Send a code')
+      const other = await service.inbox.nextCode(identifier)
+      await expectDead(browser, () => browser.press('New codes', { password, otp: other }))
+      await browser.open('/account/two-factor/off')
+      service.clock.advance(61_000)
+      await browser.press('Send a code')
+      const last = await service.inbox.nextCode(identifier)
+      await expectDead(browser, () => browser.press('Turn off', { password, otp: last }))
+    },
+  )
 
   test('opens nothing after an app was confirmed', async () => {
     const { person, browser } = await signedInBrowser(service)
