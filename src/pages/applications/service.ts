@@ -15,7 +15,9 @@ import type { ApplicationTokens } from '../../domain/sessions/tokens/application
 import type { IdentityTokens } from '../../domain/sessions/tokens/identity-token.ts'
 import type { RefreshTokens } from '../../domain/sessions/tokens/refresh-token.ts'
 import { isOwn, issuerOf } from '../../platform/config/applications.ts'
+import type { ApplicationConfig } from '../../platform/config/types.ts'
 import type { Ground } from '../../platform/ground.ts'
+import { describedForOAuth } from '../../platform/http/error-answer.ts'
 import { withParameters } from '../../platform/http/redirect.ts'
 import { findUnstorable } from '../../platform/http/unstorable.ts'
 import { AppError } from '../../texts/errors.ts'
@@ -120,6 +122,19 @@ export function createApplicationService(needs: ApplicationNeeds) {
         iss: issuerOf(application, config.server.baseUrl),
       })
     },
+    /** The address with which an application hears that it gets nobody. */
+    refusalAddress: (
+      application: ApplicationConfig,
+      { redirectUri, state }: Pick<HandOver, 'redirectUri' | 'state'>,
+      error: string,
+      description: string,
+    ): string =>
+      withParameters(redirectUri, {
+        error,
+        error_description: describedForOAuth(description),
+        ...(state !== undefined && { state }),
+        iss: issuerOf(application, config.server.baseUrl),
+      }),
     /** Throws errors that carry OAuth's name. */
     async token(form: TokenForm, caller: ApplicationCaller): Promise<IssuedTokens> {
       try {
