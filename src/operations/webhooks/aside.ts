@@ -34,6 +34,7 @@ export type Aside = ReturnType<typeof createAside>
 export function createAside(name: string, { holder, stores, clock, reports, ending }: Needs) {
   const { webhooks: store, events } = stores
   const served = new Set<string>()
+  let mayBeDue = false
 
   /** Writes until it is written; false where this process ends before. */
   async function insist(write: () => Promise<unknown>): Promise<boolean> {
@@ -78,15 +79,22 @@ export function createAside(name: string, { holder, stores, clock, reports, endi
 
   return {
     /** `failed`: why it did; the others go unsent. It returns false where this process ends before it is written. */
-    put: (unsent: StoredEvent[], failed?: { event: StoredEvent; failure: FailedTry }): Promise<boolean> => {
+    async put(unsent: StoredEvent[], failed?: { event: StoredEvent; failure: FailedTry }): Promise<boolean> {
       const rows = [...(failed ? [failedRow(failed.event, failed.failure)] : []), ...unsent.map(unsentRow)]
-      return insist(() => store.setAside(name, holder, rows, clock.now()))
+      const isPut = await insist(() => store.setAside(name, holder, rows, clock.now()))
+      mayBeDue ||= isPut
+      return isPut
+    },
+    /** False where a look found nothing, and nothing has changed since. */
+    mayBeDue: () => mayBeDue,
+    lookAgain(): void {
+      mayBeDue = true
     },
     /** Of the accounts of these events those about which something is set aside. */
     accountsAmong: async (found: StoredEvent[]): Promise<Set<string>> =>
       found.length === 0 ? new Set() : store.findAside(name, [...new Set(found.map(accountOf))]),
     /** The next ones that are due, each about another account. */
-    async takeDue(busy: ReadonlySet<string>, limit: number): Promise<{ found: boolean; retries: Retry[] }> {
+    async takeDue(busy: ReadonlySet<string>, limit: number): Promise<Retry[]> {
       const due = await findDue(busy, limit)
       const retries: Retry[] = []
       for (const each of due) {
@@ -95,7 +103,8 @@ export function createAside(name: string, { holder, stores, clock, reports, endi
         const retry = await eventOf(each)
         if (retry !== null) retries.push(retry)
       }
-      return { found: due.length > 0, retries }
+      mayBeDue = due.length > 0
+      return retries
     },
     /** The one set aside longest; each in its turn, where so many were tried before. */
     async longest(tried: number): Promise<Retry | null> {
@@ -111,6 +120,9 @@ export function createAside(name: string, { holder, stores, clock, reports, endi
       await insist(() => store.postpone(name, holder, { eventId, attempts, dueAt, lastFailure: reason }))
       if (isOver) reports.givenUp({ event: eventId, type: event.type, last_failure: reason })
     },
-    makeAllDue: () => insist(() => store.makeAllDue(name, holder, clock.now())),
+    async makeAllDue(): Promise<void> {
+      await insist(() => store.makeAllDue(name, holder, clock.now()))
+      mayBeDue = true
+    },
   }
 }

@@ -10,7 +10,8 @@ import type { TellOperator } from '../../domain/messages/outbox/operator-notices
 import { causeOf } from '../../platform/failure.ts'
 import type { Ground } from '../../platform/ground.ts'
 import type { Deliver } from './delivery.ts'
-import { createFollower, LEASE_MS } from './follower.ts'
+import { createFollower } from './follower.ts'
+import { LEASE_MS } from './holding.ts'
 import { createReports } from './reports.ts'
 import type { WebhookStore } from './store.ts'
 
