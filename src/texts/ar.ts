@@ -160,6 +160,7 @@ export const ar: Texts = {
       owned: 'أُرسلت لأنه عنوان حسابك.[ للأسئلة: {support}]',
     },
     review: 'مراجعة حسابك',
+    reset: 'اختيار كلمة مرور جديدة',
     actions: { undo: 'التراجع عن هذا التغيير', keep: 'إبقاؤه مفعّلًا', accept: 'قبول الدعوة' },
     below_code: [
       'صالح لمدة {duration} ويُستخدم مرة واحدة فقط',
@@ -411,14 +412,14 @@ export const ar: Texts = {
       operator_webhook_away: {
         subject: 'لم يستقبل {about} أحداث {service} منذ ساعة',
         email: [
-          'لم يقبل الرابط {about} أي طلب منذ ساعة. يواصل {service} المحاولة كل 15 ثانية، ولا يضيع شيء ما دامت الأحداث محفوظة. يوضح الأمر `poterne webhooks try {about}` سبب المشكلة.',
+          'لم يقبل الرابط {about} أي طلب منذ ساعة. يواصل {service} المحاولة كل 15 ثانية، ولا يضيع شيء ما دامت الأحداث محفوظة. يوضح الأمر «poterne webhooks try {about}» سبب المشكلة.',
         ],
         sms: 'لا يستجيب {about} لخدمة {service} منذ ساعة.',
       },
       operator_webhook_given_up: {
         subject: 'توقف إرسال حدث إلى {about} من {service}',
         email: [
-          'رفض الرابط {about} حدثًا طوال أربعة أيام، فتوقف {service} عن المحاولة. يوضح الأمر `poterne webhooks waiting {about}` أي حدث هو، ويعيد `poterne webhooks retry {about}` إرساله.',
+          'رفض الرابط {about} حدثًا طوال أربعة أيام، فتوقف {service} عن المحاولة. يوضح الأمر «poterne webhooks waiting {about}» أي حدث هو، ويعيد «poterne webhooks retry {about}» إرساله.',
         ],
         sms: 'توقف {service} عن إرسال حدث إلى {about}.',
       },

@@ -158,6 +158,7 @@ export const en: Texts = {
       owned: 'Sent because your account has this address.[ Questions: {support}]',
     },
     review: 'Review your account',
+    reset: 'Choose a new password',
     actions: { undo: 'Undo this change', keep: 'Keep it on', accept: 'Accept the invitation' },
     below_code: [
       'Good for {duration}, once',
@@ -414,14 +415,14 @@ export const en: Texts = {
       operator_webhook_away: {
         subject: '{about} has taken no events of {service} for an hour',
         email: [
-          'The webhook {about} has accepted no request for an hour. {service} goes on asking every 15 seconds, and nothing is lost while events are kept. `poterne webhooks try {about}` says what is wrong.',
+          'The webhook {about} has accepted no request for an hour. {service} goes on asking every 15 seconds, and nothing is lost while events are kept. “poterne webhooks try {about}” says what is wrong.',
         ],
         sms: '{service}: the webhook {about} has been away for an hour.',
       },
       operator_webhook_given_up: {
         subject: 'An event for {about} was given up at {service}',
         email: [
-          'The webhook {about} refused an event again and again for four days, so that {service} stopped trying. `poterne webhooks waiting {about}` says which, and `poterne webhooks retry {about}` sends it again.',
+          'The webhook {about} refused an event again and again for four days, so that {service} stopped trying. “poterne webhooks waiting {about}” says which, and “poterne webhooks retry {about}” sends it again.',
         ],
         sms: '{service}: an event for the webhook {about} was given up.',
       },

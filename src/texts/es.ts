@@ -164,6 +164,7 @@ export const es: Texts = {
       owned: 'Enviado porque es la dirección de su cuenta.[ Preguntas: {support}]',
     },
     review: 'Revisar su cuenta',
+    reset: 'Elegir una contraseña nueva',
     actions: { undo: 'Deshacer este cambio', keep: 'Mantenerla activa', accept: 'Aceptar la invitación' },
     below_code: [
       'Válido durante {duration}, una sola vez',
@@ -419,14 +420,14 @@ export const es: Texts = {
       operator_webhook_away: {
         subject: '{about} no recibe eventos de {service} desde hace una hora',
         email: [
-          'El webhook {about} no ha aceptado ninguna petición desde hace una hora. {service} sigue intentándolo cada 15 segundos, y nada se pierde mientras se conserven los eventos. `poterne webhooks try {about}` dice qué ocurre.',
+          'El webhook {about} no ha aceptado ninguna petición desde hace una hora. {service} sigue intentándolo cada 15 segundos, y nada se pierde mientras se conserven los eventos. «poterne webhooks try {about}» dice qué ocurre.',
         ],
         sms: '{service}: el webhook {about} no responde desde hace 1 hora.',
       },
       operator_webhook_given_up: {
         subject: '{service} dejó de enviar un evento a {about}',
         email: [
-          'El webhook {about} rechazó un evento durante cuatro días, y {service} dejó de intentarlo. `poterne webhooks waiting {about}` dice cuál, y `poterne webhooks retry {about}` lo envía de nuevo.',
+          'El webhook {about} rechazó un evento durante cuatro días, y {service} dejó de intentarlo. «poterne webhooks waiting {about}» dice cuál, y «poterne webhooks retry {about}» lo envía de nuevo.',
         ],
         sms: '{service}: un evento para el webhook {about} no se envia mas.',
       },

@@ -164,6 +164,7 @@ export const fr = {
       owned: "Envoyé car c'est l'adresse de votre compte.[ Questions : {support}]",
     },
     review: 'Vérifier votre compte',
+    reset: 'Choisir un nouveau mot de passe',
     actions: { undo: 'Annuler ce changement', keep: 'La garder activée', accept: "Accepter l'invitation" },
     below_code: [
       'Valable {duration}, une seule fois',
@@ -419,14 +420,14 @@ export const fr = {
       operator_webhook_away: {
         subject: '{about} ne prend plus les événements de {service} depuis une heure',
         email: [
-          'Le webhook {about} n’a accepté aucune requête depuis une heure. {service} continue d’essayer toutes les 15 secondes, et rien n’est perdu tant que les événements sont conservés. `poterne webhooks try {about}` dit ce qui ne va pas.',
+          'Le webhook {about} n’a accepté aucune requête depuis une heure. {service} continue d’essayer toutes les 15 secondes, et rien n’est perdu tant que les événements sont conservés. « poterne webhooks try {about} » dit ce qui ne va pas.',
         ],
         sms: '{service} : le webhook {about} ne répond plus depuis une heure.',
       },
       operator_webhook_given_up: {
         subject: 'Un événement pour {about} a été abandonné par {service}',
         email: [
-          'Le webhook {about} a refusé un événement pendant quatre jours, et {service} a cessé d’essayer. `poterne webhooks waiting {about}` dit lequel, et `poterne webhooks retry {about}` l’envoie de nouveau.',
+          'Le webhook {about} a refusé un événement pendant quatre jours, et {service} a cessé d’essayer. « poterne webhooks waiting {about} » dit lequel, et « poterne webhooks retry {about} » l’envoie de nouveau.',
         ],
         sms: '{service} : un evenement pour le webhook {about} est perdu.',
       },
@@ -537,7 +538,7 @@ export const fr = {
     about:
       '{contact} ne fait plus partie de votre compte {service}. Si vous n’êtes pas à l’origine de ce changement, annulez-le ici.',
     effects:
-      'Toutes les sessions seront fermées, ce qui a été ajouté depuis sera retiré, et le mot de passe ne fonctionnera plus. La connexion à deux facteurs restera comme avant.',
+      'Toutes les sessions seront fermées, ce qui a été ajouté depuis sera retiré, et le mot de passe ne fonctionnera plus. La double authentification restera comme avant.',
     button: 'Rétablir',
     done_title: 'Votre contact est rétabli',
     done: '{contact} fait de nouveau partie de votre compte {service}. Toutes les sessions ont été fermées.',

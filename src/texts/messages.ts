@@ -74,6 +74,8 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
   reasons: Record<'entered' | 'owned', string>
   /** The button of the other notices, which leads to one's own account. */
   review: string
+  /** The button where the password does not work any more, which leads to a new one. */
+  reset: string
   /** The buttons of notices whose link does something: undo a change, keep two factors on, accept an invitation. */
   actions: Record<'undo' | 'keep' | 'accept', string>
   /** For how long a code is good stands right under it; the other paragraphs follow below the facts. */

@@ -165,6 +165,7 @@ export const pt: Texts = {
       owned: 'Enviado porque é o endereço da sua conta.[ Perguntas: {support}]',
     },
     review: 'Rever a sua conta',
+    reset: 'Escolher uma senha nova',
     actions: { undo: 'Anular esta alteração', keep: 'Mantê-la ativa', accept: 'Aceitar o convite' },
     below_code: [
       'Válido por {duration}, uma única vez',
@@ -423,14 +424,14 @@ export const pt: Texts = {
       operator_webhook_away: {
         subject: '{about} não recebe eventos de {service} há uma hora',
         email: [
-          'O webhook {about} não aceitou nenhum pedido há uma hora. {service} continua a tentar a cada 15 segundos, e nada se perde enquanto os eventos são guardados. `poterne webhooks try {about}` diz o que se passa.',
+          'O webhook {about} não aceitou nenhum pedido há uma hora. {service} continua a tentar a cada 15 segundos, e nada se perde enquanto os eventos são guardados. «poterne webhooks try {about}» diz o que se passa.',
         ],
         sms: '{service}: o webhook {about} nao responde ha uma hora.',
       },
       operator_webhook_given_up: {
         subject: '{service} desistiu de enviar um evento a {about}',
         email: [
-          'O webhook {about} recusou um evento durante quatro dias, e {service} deixou de tentar. `poterne webhooks waiting {about}` diz qual, e `poterne webhooks retry {about}` volta a enviá-lo.',
+          'O webhook {about} recusou um evento durante quatro dias, e {service} deixou de tentar. «poterne webhooks waiting {about}» diz qual, e «poterne webhooks retry {about}» volta a enviá-lo.',
         ],
         sms: '{service}: um evento para o webhook {about} ja nao e enviado.',
       },

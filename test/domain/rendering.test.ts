@@ -318,6 +318,11 @@ describe('below a message', () => {
     )
     for (const purpose of ['confirmation', 'account_erased', 'operator_wrong_codes'])
       expect(render({ language: 'en', purpose }, withPages).html).not.toContain('/account/sessions')
+    const restored = render({ language: 'en', purpose: 'contact_restored' }, withPages)
+    expect(restored.text).toContain('Choose a new password\nhttps://auth.example.com/recover\n')
+    expect([...restored.html!.matchAll(/class="button" href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
+      'https://auth.example.com/recover',
+    ])
   })
 })
 

@@ -41,8 +41,7 @@ export function createRenderer(
   const { autofillDomain } = config.sms
   const { logoUrl, colour, layoutHtml, support } = config.texts
   const look = { service, logoUrl, colour, layoutHtml }
-  /** The page of one's own devices, where there are pages. */
-  const reviewed = config.pages?.enabled ? `${config.server.baseUrl}/account/sessions` : null
+  const pages = config.pages?.enabled ? config.server.baseUrl : null
   const languages = new Map<Language, ReturnType<typeof createLanguage>>()
   const languageOf = (tag: Language) => languages.getOrInsertComputed(tag, () => createLanguage(tag, catalog))
   return (message, code, minutes) => {
@@ -71,7 +70,7 @@ export function createRenderer(
     const subject = typographic(template.subject(facts))
     const parts: EmailParts = {
       ...{ language, code, link, subject, greeting: typographic(words.greeting) },
-      ...(code === null ? noticeParts(message, facts, words, reviewed) : codeParts(message, facts, words)),
+      ...(code === null ? noticeParts(message, facts, words, pages) : codeParts(message, facts, words)),
     }
     return { ...common, subject, text: plainText(parts), html: emailHtml(parts, look) }
   }
@@ -117,26 +116,33 @@ const actions: Partial<Record<string, keyof MessageTexts['actions']>> = {
 /** After these there is no account to look at, or somebody else did it. */
 const unreviewed: ReadonlySet<string> = new Set(['account_erased', 'account_exists', 'account_locked'])
 
-/** `reviewed`: the page of one's own devices; null: there is none. */
+/** The page on which something can be done about a notice without a link. */
+function pageAfter(purpose: string, words: Words, pages: string): EmailParts['button'] {
+  // Nobody signs in with the password of before.
+  if (purpose === 'contact_restored') return { label: words.reset, href: `${pages}/recover` }
+  return { label: words.review, href: `${pages}/account/sessions` }
+}
+
+/** `pages`: where the pages are; null: there are none. */
 function noticeParts(
   { purpose, createdAt }: PersonMessage,
   facts: MessageFacts,
   words: Words,
-  reviewed: string | null,
+  pages: string | null,
 ): OwnParts {
   const [what = '', ...advice] = words.templates[purpose as MessagePurpose].above(facts)
   const isForOperator = purpose.startsWith('operator_')
   const reason = words.reason(facts, purpose === 'invited')
-  const leads = reviewed !== null && !isForOperator && !unreviewed.has(purpose)
+  const leads = pages !== null && !isForOperator && !unreviewed.has(purpose)
   const action = actions[purpose]
-  const review = leads ? { label: words.review, href: reviewed } : null
+  const page = leads ? pageAfter(purpose, words, pages) : null
   return {
     above: [typographic(what)],
     validity: null,
     facts: circumstancesOf(createdAt, facts, words),
     below: advice.map(typographic),
     footer: [words.footer(facts), ...(isForOperator ? [] : [reason])].map(typographic),
-    button: action && facts.link ? { label: typographic(words.actions[action]), href: facts.link } : review,
+    button: action && facts.link ? { label: typographic(words.actions[action]), href: facts.link } : page,
   }
 }
 
@@ -151,6 +157,7 @@ function createLanguage(tag: Language, catalog: Catalog) {
     tag,
     greeting: texts.greeting,
     review: texts.review,
+    reset: texts.reset,
     actions: texts.actions,
     quotes: quotesOf(texts, tag),
     templates,
