@@ -4,7 +4,6 @@ import { askedFields } from '../../domain/accounts/core/profile.ts'
 import type { HttpBase } from '../../platform/http/http-base.ts'
 import { pageRoute } from '../../platform/http/route-traits.ts'
 import { AppError } from '../../texts/errors.ts'
-import { languageOf } from '../visits/flow.ts'
 import type { Visits } from '../visits/service.ts'
 import type { Screen, Typed, Visit } from '../visits/visit.ts'
 import type { AccountOffered } from './elements.ts'
@@ -29,16 +28,10 @@ export function createAccountRoutes(httpBase: HttpBase, needs: Needs) {
   const { visits, account, offered, lacks = () => false } = needs
   const signIn = visits.goToSignIn
 
-  /** A page of before the sign-in is shown anew: what was typed and done there belongs to somebody else, or may. */
-  function forgetEarlier(visit: OwnVisit): void {
-    visit.flow = { ...languageOf(visit.flow), problem: { code: 'earlier_sign_in' } }
-    visit.ticket = null
-  }
-
   const showing = ({ path, show }: AccountPage) =>
     visits.show((visit) => {
       if (!isOwn(visit)) return signIn(visit, path)
-      if (visit.isOfEarlierSignIn) forgetEarlier(visit)
+      if (visit.isOfEarlierSignIn) return account.refuseEarlier(visit)
       return show!(visit)
     })
 

@@ -81,7 +81,10 @@ export function createAccountPages(needs: Needs) {
     back,
     ...createFactorForms(needs, back),
     ...createProviderForms(needs, back),
-    /** A form of somebody who signed in here before does nothing. The page says who is signed in now. */
+    /**
+     * A page or form of somebody who signed in here before does nothing: what was typed and done there may be another
+     * person's, and a code that its page would ask for may never have been sent. The account's page says who is signed in now.
+     */
     refuseEarlier: (visit: OwnVisit): Response =>
       visits.go(visit, '/account', { ...languageOf(visit.flow), problem: { code: 'earlier_sign_in' } }),
     async sendCode(visit: OwnVisit, path: string): Promise<Response> {

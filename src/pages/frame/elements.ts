@@ -226,4 +226,6 @@ export const rows = (list: readonly (Html | PasskeyRow | null | false)[]): Html 
       : each && html`<li>${each}</li>`,
   )}</ul>`
 
-export const group = (title: string | Html): Html => html`<h2 class="group">${title}</h2>`
+/** `withPasskeys`: the script shows it where the browser has passkeys. */
+export const group = (title: string | Html, withPasskeys = false): Html =>
+  html`<h2 class="group"${withPasskeys && html` data-with-passkeys hidden`}>${title}</h2>`

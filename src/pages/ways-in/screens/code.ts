@@ -112,9 +112,6 @@ function otherSteps(
 ): Html {
   const { methods = [] } = flow
   const letters = asked === 'letters'
-  const hasOther = letters
-    ? methods.some((method) => method !== 'recovery_code')
-    : methods.includes('recovery_code')
   const field = (icon: IconName, label: string, detail: string | null = null) =>
     rowButton(to('/code/field'), { icon, label, detail }, changesCodeField(!letters))
   const startOver = otherWay(
@@ -122,12 +119,12 @@ function otherSteps(
     to('/code/sign-in'),
     'row',
   )
-  const others = [
-    passkey && asked !== 'passkey' && { withPasskeys: passkey },
-    hasOther && !letters && field('key', pages.use_recovery_code, pages.use_recovery_code_why),
-    hasOther && letters && methods.some(isOfDigits) && field('phone', pages.use_digits),
-  ]
-  if (others.some(Boolean)) return html`${group(pages.another_way)}${rows([...others, startOver])}`
+  const byPasskey = asked !== 'passkey' && passkey && { withPasskeys: passkey }
+  const byCode = letters
+    ? methods.some(isOfDigits) && field('phone', pages.use_digits)
+    : methods.includes('recovery_code') && field('key', pages.use_recovery_code, pages.use_recovery_code_why)
+  if (byPasskey || byCode)
+    return html`${group(pages.another_way, !byCode)}${rows([byPasskey, byCode, startOver])}`
   if (asked === 'none') return otherWay(pages.start_over, to('/code/sign-in'), 'button quiet')
   return html`<p class="next">${otherWay(pages.start_over, to('/code/sign-in'))}</p>`
 }
