@@ -78,6 +78,11 @@ test('support sees that somebody is refused and why, lifts it in place, and secu
   const happened = (await page.locator('.events').allInnerTexts()).join('\n')
   expect(happened).toContain('by somebody · 203.0.113.7 · 10 times')
   expect(happened).toMatch(/Signed in with password/)
+  // Newest first: a registration is an event once it is confirmed, and its code was sent after it all the same.
+  const beginning = ['Confirmed the account', 'Sent a code', 'Registered'].map((words) =>
+    happened.indexOf(words),
+  )
+  expect([beginning[0]! > 0, beginning]).toEqual([true, beginning.toSorted((one, other) => one - other)])
   await waitFor(
     async () => (await call('GET', `accounts/${uuid}/messages`)).body.items.at(-1).code === 'used',
     {
@@ -91,7 +96,7 @@ test('support sees that somebody is refused and why, lifts it in place, and secu
   await press(page, 'Taken over…')
   await page.fill('dialog input[name=locked_reason]', 'ticket 12')
   await page.click('dialog button[type=submit]')
-  await page.waitForSelector('.notice:has-text("This account is locked. ticket 12")')
+  await page.waitForSelector('.notice:has-text("This account is locked. Reason: ticket 12")')
   const state = (await call('GET', `accounts/${uuid}`)).body.account
   expect([state.locked_at !== null, state.sessions]).toEqual([true, 0])
   const types = (await call('GET', `accounts/${uuid}/events`)).body.items.map(

@@ -122,6 +122,16 @@ function viewsOfNext() {
   return views.slice(0, looks++ % EVERY === 0 ? 2 : 1)
 }
 
+const CELLS = 'td .text > *, td:not(:has(.text))'
+
+/** The words of these elements that are not seen whole. */
+const cutOff = (page: Page, elements: string) =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll('${elements}')]
+      .filter((one) => one.scrollWidth > one.clientWidth || one.getBoundingClientRect().right > innerWidth)
+      .map(({ textContent }) => textContent)`,
+  )
+
 async function look(page: Page, name: string): Promise<void> {
   await loadAxe(page)
   for (const [index, [width, colorScheme]] of viewsOfNext().entries()) {
@@ -199,6 +209,9 @@ describe('the page of administration', () => {
     await page.click('nav a:text-is("Accounts")')
     await heading(page, 'Accounts')
     await look(page, 'accounts')
+    await page.setViewportSize({ width: 390, height: 900 })
+    expect(await cutOff(page, '.tabs span')).toEqual([])
+    await page.setViewportSize({ width: 1440, height: 900 })
     const all = await page.locator('tbody tr').count()
     expect(await page.innerText('h1')).toBe(`Accounts ${all}`)
     await page.click('.tabs span:text-is("Team")')
@@ -220,7 +233,7 @@ describe('the page of administration', () => {
     await page.fill('dialog input[name=locked_reason]', 'chargeback <b>of May</b>')
     await look(page, 'dialog')
     await page.click('dialog button[type=submit]')
-    await page.waitForSelector('.notice:has-text("This account is locked. chargeback <b>of May</b>")')
+    await page.waitForSelector('.notice:has-text("This account is locked. Reason: chargeback <b>of May</b>")')
     // What was seen stays until the new is there, and the focus goes back to what took the place of the button.
     expect(await page.title()).toStartWith(`${bob.identifier} · `)
     expect((await service.post('login', bob)).body.code).toBe('account_locked')
@@ -248,8 +261,24 @@ describe('the page of administration', () => {
       if (inside) await page.waitForSelector(`form [name=${inside}]`)
       if (inside) await page.waitForSelector('tbody tr')
       await look(page, name.toLowerCase())
+      for (const width of inside ? [390, 768, 1440] : []) {
+        await page.setViewportSize({ width, height: 900 })
+        expect([name, width, await cutOff(page, CELLS)]).toEqual([name, width, []])
+      }
     }
     await page.waitForSelector(`a[href="#/accounts/${adas}"]`)
+    await page.setViewportSize({ width: 390, height: 900 })
+    await page.goto(`${service.adminUrl}/admin/?lang=en#/events`)
+    await page.waitForSelector('tbody tr')
+    expect(await page.evaluate<number>("document.querySelector('form.filters').offsetHeight")).toBeLessThan(
+      130,
+    )
+    await press(page, 'Today')
+    expect(await page.inputValue('select[name=actor_type]')).toBe('administrator')
+    expect(await page.isVisible('select[name=actor_type]')).toBe(true)
+    await press(page, 'Show everything')
+    await page.waitForSelector('select[name=actor_type]', { state: 'hidden' })
+    await page.setViewportSize({ width: 1440, height: 900 })
 
     await page.click('nav a:text-is("Tokens")')
     await press(page, 'New token')

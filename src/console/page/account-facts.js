@@ -14,6 +14,7 @@ import { call, may } from './api.js'
 import { announce } from './dialogs.js'
 import { badge, breakable, button, capital, element, say } from './elements.js'
 import { choice, field, listOf } from './forms.js'
+import { IN_TITLE } from './line-breaks.js'
 import { readRole } from './screen-accounts.js'
 import { time } from './times.js'
 
@@ -65,7 +66,7 @@ function contacts(context) {
     const mayWrite = mayChangeContacts(account)
     return [
       label,
-      value === null ? none() : [element('span', { class: 'any' }, breakable(value)), ' ', mark],
+      value === null ? none() : [element('span', { class: 'any' }, breakable(value, IN_TITLE)), ' ', mark],
       mayWrite &&
         link(say(value === null ? 'add' : 'change'), label, () => changeContact(context, kind, value)),
       value !== null &&

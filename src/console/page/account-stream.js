@@ -57,8 +57,12 @@ function sayEvent(more, event) {
   return sentenceOf(more)(event)
 }
 
-const ofEvent = (more) => (event) => ({
-  at: event.created_at,
+/** The event of a registration comes with its confirmation, after the code that was sent for it. */
+const timeOf = ({ type, created_at: at }, { created_at: registeredAt }) =>
+  type === 'account.registered' && registeredAt < at ? registeredAt : at
+
+const ofEvent = (account, more) => (event) => ({
+  at: timeOf(event, account),
   picture: iconOf(event),
   isBad: event.outcome === 'failure',
   tab: SIGN_INS.test(event.type) ? 'sign_ins' : 'rest',
@@ -154,10 +158,10 @@ function pages(path, search, toItem, merge = (items) => items) {
 }
 
 /** `more`: what else the screen knows of an event. `refresh` shows the account anew. */
-export async function streamOf(path, more, refresh) {
+export async function streamOf(account, path, more, refresh) {
   const lists = [
     may('messages:read') && pages(`${path}/messages`, {}, ofMessage(refresh)),
-    may('events:read') && pages(`${path}/events`, {}, ofEvent(more), mergeEvents),
+    may('events:read') && pages(`${path}/events`, {}, ofEvent(account, more), mergeEvents),
   ].filter(Boolean)
   const body = element('div')
   const further = element('div', { class: 'more' })

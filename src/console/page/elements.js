@@ -81,14 +81,8 @@ export const card = (title, children, attributes = {}) =>
     ...[children].flat(),
   ])
 
-/** A card that is folded on a phone, where an account would be many screens long. */
-export const fold = (title, children) =>
-  matchMedia('(max-width: 700px)').matches
-    ? element('details', { class: 'card fold' }, [
-        element('summary', {}, element('h2', {}, title)),
-        ...[children].flat(),
-      ])
-    : card(title, children)
+/** Tells whether the screen is a phone's. */
+export const isNarrow = () => matchMedia('(max-width: 700px)').matches
 
 /** The title of a screen with what can be done there. */
 export const titleRow = (title, actions = []) =>
@@ -142,7 +136,7 @@ export function table(columns, rows, caption) {
         'tr',
         {},
         columns.map(([label, , kind = '']) =>
-          element('th', { scope: 'col', class: kind === 'acts' ? '' : kind }, heading(label, kind)),
+          element('th', { scope: 'col', class: kind === 'acts' ? 'buttons' : kind }, heading(label, kind)),
         ),
       ),
     ),

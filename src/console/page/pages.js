@@ -1,6 +1,6 @@
 /** Lists in pages: a table, and a button for the next page while there is one. */
 import { call, query } from './api.js'
-import { button, element, emptyState, say, skeleton, table } from './elements.js'
+import { button, element, emptyState, isNarrow, say, skeleton, table } from './elements.js'
 import { alertOf } from './forms.js'
 
 /**
@@ -31,6 +31,19 @@ export async function pagedTable(path, search, columns, { merge = (rows) => rows
   return element('div', {}, [list, element('div', { class: 'more' }, more)])
 }
 
+/** On a phone, the fields below the first one are folded while none of them asks for anything: else the list began below the screen. */
+function withFolded([first, ...others]) {
+  if (others.length < 2 || !isNarrow()) return [first, ...others]
+  const asks = others.some((one) => one.querySelector('input, select').value !== '')
+  return [
+    first,
+    element('details', { class: 'others', open: asks }, [
+      element('summary', {}, say('more_filters')),
+      element('div', { class: 'filters' }, others),
+    ]),
+  ]
+}
+
 /** Fewer characters find too much to be of use. */
 const LEAST_CHARACTERS = 3
 const PAUSE_MS = 200
@@ -48,7 +61,7 @@ export function filteredList(
   { ask = (values) => values, count = {}, ...options } = {},
 ) {
   const list = element('div', { class: 'card list' }, skeleton())
-  const made = element('form', { class: 'filters', role: 'search' }, fields)
+  const made = element('form', { class: 'filters', role: 'search' }, withFolded(fields))
   let turn = 0
   let timer
 

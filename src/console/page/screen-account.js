@@ -17,7 +17,7 @@ export async function accountScreen(uuid, refresh) {
     list('passkeys'),
     list('identities'),
   ])
-  const stream = await streamOf(path, contactsOf(account), refresh)
+  const stream = await streamOf(account, path, contactsOf(account), refresh)
   const context = { account, path, refresh, act: actions(refresh) }
   const { buttons, reasons } = actionsOf(context)
   return [
@@ -89,9 +89,10 @@ const locked = ({ account }) =>
   account.locked_at !== null &&
   notice(
     'bad',
-    [element('b', {}, say('is_locked')), account.locked_reason !== null && ' ', account.locked_reason].filter(
-      Boolean,
-    ),
+    [
+      element('b', {}, say('is_locked')),
+      account.locked_reason && ` ${say('locked_because', { reason: account.locked_reason })}`,
+    ].filter(Boolean),
   )
 
 /** A removal of two factors that waits, and the way to stop it. */

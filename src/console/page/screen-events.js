@@ -79,21 +79,15 @@ export const eventColumns = (withAccount, more = () => '') => [
 ]
 
 const personCell = ({ account, account_name: name }) =>
-  account
-    ? element(
-        'a',
-        { href: `#/accounts/${account}`, class: 'cut', title: name ?? account },
-        name ?? account.slice(0, 8),
-      )
-    : ''
+  account ? element('a', { href: `#/accounts/${account}` }, breakable(name ?? account.slice(0, 8))) : ''
 
 /** The name of somebody of the team leads to what they did. */
 function byCell(event) {
   const { type, name } = event.actor
   const label = actorOf(event)
   return type === 'administrator' && name !== null
-    ? element('a', { href: `#/events?actor=${encodeURIComponent(name)}`, class: 'cut', title: label }, label)
-    : element('span', { class: 'cut', title: label }, label)
+    ? element('a', { href: `#/events?actor=${encodeURIComponent(name)}` }, breakable(label))
+    : element('span', {}, label)
 }
 
 const actorTypes = ['administrator', 'token', 'operator', 'account', 'system']
@@ -128,6 +122,8 @@ function shortcuts(form) {
       control.value = values[control.name] ?? ''
       control.dispatchEvent(new Event('change'))
     }
+    const folded = form.querySelector('details')
+    if (folded) folded.open = Object.keys(values).length > 0
     form.requestSubmit()
   }
   const team = (from, to) =>

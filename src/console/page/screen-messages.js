@@ -26,7 +26,11 @@ export const aboutOf = ({ purpose }) => words[`purpose:${purpose}`] ?? purpose.r
 export const messageColumns = (refresh) => [
   [
     say('message'),
-    (message) => rowButton(() => showMessage(message), twoLines(aboutOf(message), message.destination)),
+    (message) =>
+      rowButton(
+        () => showMessage(message),
+        twoLines(element('span', { class: 'wraps' }, aboutOf(message)), message.destination),
+      ),
     'first',
   ],
   [say('state'), stateCell],
