@@ -46,7 +46,7 @@ export function createRedirects(url: string, key: string, storage: Storage) {
     if (!crypto.subtle) throw new PoterneError('unsupported')
     const [verifier, state] = [random(), random()]
     const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
-    const mine: Begun = { ...to, redirectUri, verifier, began: Date.now(), ...(sid !== undefined && { sid }) }
+    const mine: Begun = { ...to, redirectUri, verifier, began: Date.now(), ...(sid && { sid }) }
     await storage.inTurn(async () => write([...(await readBegun()), [state, mine]]))
     const query = new URLSearchParams({
       redirect_uri: redirectUri,
@@ -58,7 +58,7 @@ export function createRedirects(url: string, key: string, storage: Storage) {
     query.set('response_type', 'code')
     query.set('client_id', to.application)
     query.set('code_challenge_method', 'S256')
-    if (prompt !== undefined) query.set('prompt', prompt)
+    if (prompt) query.set('prompt', prompt)
     return `${url}/oauth2/authorize?${query}`
   }
 

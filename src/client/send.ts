@@ -5,7 +5,7 @@ export type Answer = Record<string, unknown>
 export type Fetch = (address: string, init: RequestInit) => Promise<Response>
 
 export interface Sent {
-  body?: unknown
+  body?: string | object | undefined
   /** The access token. */
   token?: string | undefined
   headers?: Record<string, string>
@@ -20,6 +20,10 @@ const sleep = (seconds: number) => new Promise((resolve) => setTimeout(resolve, 
 export const withoutSlash = (address: string): string =>
   address.endsWith('/') ? address.slice(0, -1) : address
 
+export const API = '/api/v1/auth/'
+
+export type Send = ReturnType<typeof createSend>
+
 export function createSend(url: string, language: string | undefined, fetch: Fetch) {
   return async function send(
     method: string,
@@ -30,14 +34,14 @@ export function createSend(url: string, language: string | undefined, fetch: Fet
     const init: RequestInit = {
       method,
       headers: {
-        ...(language !== undefined && { 'accept-language': language }),
-        ...(body !== undefined && {
+        ...(language && { 'accept-language': language }),
+        ...(body && {
           'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
         }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(token && { authorization: `Bearer ${token}` }),
         ...headers,
       },
-      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+      ...(body && { body: isForm ? body : JSON.stringify(body) }),
     }
     let status = 0
     let answer: Answer | null = null
