@@ -1,7 +1,7 @@
 /** The services of `foundation` and `messages`, and the worker that empties the outbox. */
 
 import { createAccountCodeSending } from '../domain/accounts/account-codes/service.ts'
-import { createMailedInvitations } from '../domain/accounts/admission/mailed-invitations.ts'
+import { createMailedInvitations } from '../domain/accounts/admission/invitation-codes.ts'
 import { createEventTail } from '../domain/foundation/events/event-tail.ts'
 import { createGatheredEvents } from '../domain/foundation/events/gathered-events.ts'
 import { createHashing } from '../domain/foundation/hashing/service.ts'

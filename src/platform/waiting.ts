@@ -1,5 +1,6 @@
 /** The ways to wait that several places have in common: for what others wait for too, not for ever, and not too many at once. */
 import { AppError } from '../texts/errors.ts'
+import type { Clock } from './clock.ts'
 
 /** Returns a function whose callers share one call of `work`: those who call while it is under way get its promise. */
 export function together<Args extends unknown[], Result>(work: (...args: Args) => Promise<Result>) {
@@ -53,3 +54,19 @@ const DELAYS_WHILE_AWAY_MS = [1000, 2000, 5000, 10_000, 15_000]
 
 export const delayWhileAwayMs = (tries: number): number =>
   DELAYS_WHILE_AWAY_MS[Math.min(tries, DELAYS_WHILE_AWAY_MS.length - 1)] as number
+
+/** Reads at most once in that time, however many ask. A failure is not kept, and neither is what a clock that was set back read. */
+export function keepFor<T>(clock: Clock, keptMs: number, read: () => Promise<T>): () => Promise<T> {
+  let kept: { until: number; value: Promise<T> } | null = null
+  return () => {
+    const nowMs = clock.now().getTime()
+    if (kept === null || nowMs >= kept.until || nowMs < kept.until - keptMs) {
+      const value = read()
+      kept = { until: nowMs + keptMs, value }
+      value.catch(() => {
+        kept = null
+      })
+    }
+    return kept.value
+  }
+}

@@ -34,3 +34,13 @@ export const errorSentence = (code: ErrorCode, { errors }: Pick<Texts, 'errors'>
 /** What the team's own program says, where it speaks the language or has a text for everybody. */
 export const ownSentence = (message: OwnMessage | undefined, language: Language): string | undefined =>
   message?.byLanguage[language] ?? message?.byLanguage[primaryTag(language)] ?? message?.otherwise
+
+/**
+ * A text as it is printed: with curly apostrophes, and with what French sets apart from a word in the line of that word.
+ * SMS keep straight apostrophes: curly ones would cost them more than half of their length.
+ */
+export const typographic = (text: string): string =>
+  text
+    .replaceAll("'", '’')
+    .replace(/ (?=[:;!?»])/g, '\u00a0')
+    .replaceAll('« ', '«\u00a0')

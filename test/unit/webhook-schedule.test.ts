@@ -1,6 +1,6 @@
 /** When a webhook gets again what it did not take. */
 import { expect, test } from 'bun:test'
-import { delayMs, isGivenUp } from '../../src/operations/webhooks/schedule.ts'
+import { delayMs, isGivenUp } from '../../src/operations/webhooks/aside.ts'
 import { delayWhileAwayMs } from '../../src/platform/waiting.ts'
 
 const MINUTE_MS = 60_000

@@ -17,7 +17,7 @@ import type { RegistrationStore } from '../../domain/sign-in/registration/store.
 import type { UndoService } from '../../domain/sign-in/undo/service.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { invalid, readOneOf } from '../../platform/http/read-values.ts'
-import { keepFor } from '../../platform/keep-for.ts'
+import { keepFor } from '../../platform/waiting.ts'
 import { AppError } from '../../texts/errors.ts'
 import { readAccountUuid } from '../access/access.ts'
 import type { AdministratorStore } from '../administrators/store.ts'

@@ -1,8 +1,8 @@
 /** Invitations as administrators make, list and revoke them. Their code is shown once; only its hash is kept. */
 
 import { randomUUID } from 'node:crypto'
-import { hashOfInvitation } from '../../domain/accounts/admission/invitation.ts'
-import type { createMailedInvitations } from '../../domain/accounts/admission/mailed-invitations.ts'
+import type { createMailedInvitations } from '../../domain/accounts/admission/invitation-codes.ts'
+import { hashOfInvitation } from '../../domain/accounts/admission/invitation-codes.ts'
 import type { Invitation, InvitationStore } from '../../domain/accounts/admission/store.ts'
 import { MAXIMUM_GROUPS } from '../../domain/accounts/core/profile.ts'
 import type { Roles } from '../../domain/accounts/core/roles.ts'

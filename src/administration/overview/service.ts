@@ -2,7 +2,7 @@
 
 import type { EventType } from '../../domain/foundation/events/event.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { keepFor } from '../../platform/keep-for.ts'
+import { keepFor } from '../../platform/waiting.ts'
 import type { Refusals } from '../limit-lifts/refusals.ts'
 import { meaningOfCause } from '../message-log/meaning.ts'
 import type { EventsOfHour, MessagesOfHour, OverviewStore } from './store.ts'

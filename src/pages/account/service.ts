@@ -4,13 +4,13 @@
  */
 
 import { askedFields } from '../../domain/accounts/core/profile.ts'
+import type { ProvedIdentity } from '../../domain/credentials/providers/provider.ts'
 import type { ContactsService } from '../../domain/self-service/contacts/service.ts'
 import type { Exports } from '../../domain/self-service/me/exports.ts'
 import type { MeService } from '../../domain/self-service/me/service.ts'
 import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
 import type { SessionService } from '../../domain/sessions/core/service.ts'
 import type { OwnerProof } from '../../domain/sign-in/core/sign-in-schema.ts'
-import type { ProvedIdentity } from '../../domain/sign-in/identities/identity.ts'
 import type { IdentityService } from '../../domain/sign-in/identities/service.ts'
 import type { LoginByCodeService } from '../../domain/sign-in/login-by-code/service.ts'
 import type { PasskeyService } from '../../domain/sign-in/passkeys/service.ts'

@@ -108,3 +108,12 @@ function isSecretOf({ secretSha256 }: ApplicationConfig, secret: string): boolea
   const equal = secretSha256.map((hex) => timingSafeEqual(digest, Buffer.from(hex, 'hex')))
   return equal.includes(true) && SECRET.test(secret)
 }
+
+/** The web applications may ask for their tokens from a browser; under --dev those of this machine too. */
+export const originsOf = (applications: readonly ApplicationConfig[], dev: boolean): string[] => [
+  ...new Set(
+    applications.flatMap(({ redirectUris }) =>
+      redirectUris.flatMap((uri) => ((dev ? /^https?:/ : /^https:/).test(uri) ? new URL(uri).origin : [])),
+    ),
+  ),
+]

@@ -6,8 +6,8 @@ import type { ApplicationTokens } from '../../domain/sessions/tokens/application
 import { atHash, type IdentityTokens } from '../../domain/sessions/tokens/identity-token.ts'
 import { isOwn } from '../../platform/config/applications.ts'
 import type { ApplicationConfig } from '../../platform/config/types.ts'
+import { hasScope } from './claims.ts'
 import type { Entrance } from './entrance.ts'
-import { hasScope } from './scopes.ts'
 
 export interface Issue {
   accessToken: string

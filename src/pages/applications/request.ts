@@ -5,7 +5,7 @@ import { closest } from 'fastest-levenshtein'
 import { isForOpenId, isPublic } from '../../platform/config/applications.ts'
 import type { ApplicationConfig } from '../../platform/config/types.ts'
 import type { Flow } from '../visits/flow.ts'
-import { grantedOf } from './scopes.ts'
+import { grantedOf } from './claims.ts'
 
 /** The part of a request that a flow carries until the code is made. */
 export type HandOver = NonNullable<Flow['handOver']>

@@ -1,5 +1,6 @@
 /** The team's own picture at the head of the pages and of the bar of administration. */
 import type { LogoFile } from '../config/types.ts'
+import { brandTokens } from './colours.ts'
 
 /** A logo that is wider than that says the name itself. */
 const MARK = 1.5
@@ -30,4 +31,13 @@ function proportionsOf({ type, bytes }: LogoFile): number | null {
 
 function divide(width: number | undefined, height: number | undefined): number | null {
   return width && height && width > 0 && height > 0 ? width / height : null
+}
+
+/**
+ * The icon of the site: the initial in the team's colour, as at the head of its pages. It is seen on light and on dark.
+ * `initial`: escaped as HTML. `colour`: `#rrggbb`.
+ */
+export function markSvg(initial: string, colour: string): string {
+  const { brand, onBrand } = brandTokens(colour, 'light')
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="9" fill="${brand}"/><text x="16" y="22" text-anchor="middle" font-family="system-ui, sans-serif" font-size="17" font-weight="600" fill="${onBrand}">${initial}</text></svg>`
 }

@@ -64,3 +64,9 @@ export class ProviderFailure extends Error {
     this.detail = detail
   }
 }
+
+/** An identity with which somebody has just signed in at the provider. */
+export interface ProvedIdentity extends ProviderIdentity {
+  /** The name of the provider in the configuration. */
+  provider: string
+}

@@ -9,7 +9,7 @@ import { writeDate } from '../../../texts/dates.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
 import { chosenName, oneLine } from '../../../texts/names.ts'
-import { typographic } from '../../../texts/typographic.ts'
+import { typographic } from '../../../texts/sentences.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import {
   isToNewContact,

@@ -6,10 +6,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Ground } from '../../../platform/ground.ts'
 import { AppError } from '../../../texts/errors.ts'
+import type { ProvedIdentity } from '../../credentials/providers/provider.ts'
 import { ProviderFailure } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { TicketStore } from '../../foundation/tickets/store.ts'
-import type { ProvedIdentity } from './identity.ts'
 import type { IdentityProof } from './identity-schema.ts'
 import type { SpentTokenStore } from './spent-token-store.ts'
 

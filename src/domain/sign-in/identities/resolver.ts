@@ -19,12 +19,12 @@ import {
 import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import { requireRemoval, usableMethods } from '../../accounts/core/sign-in-methods-sql.ts'
 import type { AccountStore } from '../../accounts/core/store.ts'
+import type { ProvedIdentity } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
 import type { Source } from '../../foundation/limits/callers.ts'
 import type { NoticePurpose } from '../../messages/outbox/message.ts'
 import { type ClaimAccount, noAccount } from '../../sessions/tokens/account-claims.ts'
-import type { ProvedIdentity } from './identity.ts'
 import type { EmailOfNew, IdentityStore } from './store.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {

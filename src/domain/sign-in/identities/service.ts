@@ -2,12 +2,12 @@
 
 import { AppError, type FieldError } from '../../../texts/errors.ts'
 import type { Account } from '../../accounts/core/account.ts'
+import type { ProvedIdentity } from '../../credentials/providers/provider.ts'
 import type { ProviderService } from '../../credentials/providers/service.ts'
 import type { Source } from '../../foundation/limits/callers.ts'
 import type { Authenticated } from '../../sessions/core/authentication.ts'
 import type { Reauthentication } from '../core/reauthentication.ts'
 import type { OwnerProof } from '../core/sign-in-schema.ts'
-import type { ProvedIdentity } from './identity.ts'
 import type { IdentityProof } from './identity-schema.ts'
 import type { IdentityProofs } from './proof.ts'
 import { type IdentityResolver, MAXIMUM_IDENTITIES } from './resolver.ts'

@@ -35,11 +35,11 @@ import {
   type UsableMethods,
   usableParams,
 } from '../../accounts/core/sign-in-methods-sql.ts'
+import type { ProvedIdentity } from '../../credentials/providers/provider.ts'
 import type { NewEvent } from '../../foundation/events/event.ts'
 import { changeAndRecord, recordEvents } from '../../foundation/events/event-sql.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { addNotices } from '../../messages/outbox/queue-sql.ts'
-import type { ProvedIdentity } from './identity.ts'
 import { deleteIdentities } from './identity-sql.ts'
 
 interface NewSocialAccount {
