@@ -23,6 +23,18 @@ const SHEETS = [
 ] as const
 type Theme = (typeof SHEETS)[number][1]
 
+/**
+ * A band below a sheet, in the colours of what is off or few: they are so rare on it that they would have no place among the
+ * colours of the picture.
+ */
+const RARE: Record<Theme, string[]> = { light: [], dark: ['#f3bf6b', '#f3bf6b', '#2b2214'] }
+const bandOf = (theme: Theme) =>
+  RARE[theme].flatMap((colour) =>
+    [100, 75, 50, 25].map(
+      (share) => `<i style="background: color-mix(in srgb, ${colour} ${share}%, #16191d)"></i>`,
+    ),
+  )
+
 interface Look {
   width: number
   theme: Theme
@@ -70,11 +82,12 @@ async function takeSheet(browser: Browser, walked: Walked, look: Look, path: str
     viewport: { width: COLUMNS * (look.width + 16), height: 800 },
     deviceScaleFactor: 0.5,
   })
-  await sheet.setContent(`<!doctype html><style>body { margin: 0; columns: ${COLUMNS}; column-gap: 16px; font: 15px sans-serif; background: #888 }
+  await sheet.setContent(`<!doctype html><style>body { margin: 0; font: 15px sans-serif; background: #888 } main { columns: ${COLUMNS}; column-gap: 16px }
+    footer { display: flex } i { flex: 1; height: 128px }
     figure { margin: 0 0 16px; break-inside: avoid } figcaption { padding: 4px; background: #fff; color: #000 }
-    img { display: block; width: 100% }</style>${figures.join('')}`)
+    img { display: block; width: 100% }</style><main>${figures.join('')}</main><footer>${bandOf(look.theme).join('')}</footer>`)
   await sheet.screenshot({ path, fullPage: true })
-  await $`pngquant --force --ext .png --strip 32 ${path}`
+  await $`pngquant --force --ext .png --strip --nofs 48 ${path}`
   await sheet.close()
 }
 
