@@ -167,7 +167,7 @@ const complete = (body: Answer): Answer =>
 
 /**
  * What is written in a session carries its refresh token, which stands for the password of an account that has none; an
- * asks for it in a header.
+ * export asks for it in a header.
  */
 function inNameOf(held: Kept | null, path: string, body: Answer | undefined): Sent {
   const { access_token: token, refresh_token } = held ?? {}
