@@ -1,5 +1,5 @@
 /** The executables that poterne's is measured against, compiled as it is. */
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
@@ -8,9 +8,10 @@ const root = join(import.meta.dir, '../..')
 export async function compileRival(name: string): Promise<string> {
   const source = join(import.meta.dir, 'rivals', `${name}.ts`)
   const outfile = join(root, 'dist/bench', name)
-  if (isFresh(outfile, [source, join(root, 'bun.lock')])) return outfile
+  const made = statSync(outfile, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  if ([source, join(root, 'bun.lock')].every((from) => statSync(from).mtimeMs <= made)) return outfile
   mkdirSync(join(root, 'dist/bench'), { recursive: true })
-  const built = await Bun.build({
+  await Bun.build({
     entrypoints: [source],
     target: 'bun',
     format: 'esm',
@@ -19,12 +20,5 @@ export async function compileRival(name: string): Promise<string> {
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
   })
-  if (!built.success) throw new Error(`${name} could not be compiled`)
   return outfile
-}
-
-function isFresh(file: string, from: string[]): boolean {
-  if (!existsSync(file)) return false
-  const made = statSync(file).mtimeMs
-  return from.every((source) => statSync(source).mtimeMs <= made)
 }

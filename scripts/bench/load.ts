@@ -1,23 +1,9 @@
 /**
- * Load from another process: what to send (`Load`), what came of it (`LoadResult`), and the call that starts it. It is
- * wrk, or load-process.ts with autocannon where a rate or a number of requests is asked for, which wrk cannot do.
+ * Load from another process. It is wrk, which takes a tenth of what other generators take of the processors that poterne,
+ * PostgreSQL and Redis share with it; or paced.ts where a rate or a number of requests is asked for, which wrk cannot do.
  */
 import { join } from 'node:path'
-import { startChild } from './children.ts'
-import { runWrk } from './wrk.ts'
-
-/** The requests of a load; the lists are dealt out in turn over all connections, and where one ends so does the load. */
-export type Traffic =
-  | { kind: 'requests'; requests: PlainRequest[]; cyclic: boolean }
-  /** Each connection trades its own refresh token for the next one. */
-  | { kind: 'refresh'; path: string; tokens: string[] }
-
-export interface PlainRequest {
-  method: 'GET' | 'POST'
-  path: string
-  body?: unknown
-  headers?: Record<string, string>
-}
+import type { PlainRequest, Traffic } from './traffic.ts'
 
 export interface Load {
   url: string
@@ -30,51 +16,97 @@ export interface Load {
   warmupSeconds?: number
   /** Requests a second whatever the answers take; absent: each connection sends when it was answered. */
   rate?: number
-  /**
-   * It is sent when the load has ended, until it is not refused as too busy. Everything that stood in the queue before
-   * it is done then, and nothing of this load is left to disturb the next one.
-   */
-  lastly?: PlainRequest
+}
+
+/** The input of paced.ts. */
+export interface PacedLoad extends Omit<Load, 'traffic'> {
+  requests: string[]
+  tokens: string[] | undefined
 }
 
 export interface Latencies {
   count: number
-  /** It counts all answers of wrk together. */
+  /** Of wrk they are those of all answers together. */
   p50Ms: number
   p99Ms: number
   maxMs: number
 }
 
-export interface LoadResult {
-  /** Answers with 2xx a second, after the warm-up. */
-  rate: number
+/** What a generator prints in its last line: the answers after the warm-up, and all. */
+export interface Printed {
   byStatus: Record<string, Latencies>
-  /** All answers, those of the warm-up included. */
+  /** The time in which they came. */
+  seconds: number
   answered: number
   /** Connections that broke and requests without answer. */
   errors: number
-  /** The share of one processor that the load generator takes; near 1 it is the bottleneck itself. */
-  generatorShare: number
 }
 
-/** Runs one load to its end. Throws when not a single answer came. */
-export async function runLoad(load: Load): Promise<LoadResult> {
+/** Runs one load to its end. Throws unless all but a thousandth of the answers had the status of the traffic. */
+export async function runLoad(load: Load) {
+  const { url, traffic, connections } = load
   const isPaced = load.rate !== undefined || load.amount !== undefined
-  const result = await (isPaced ? runAutocannon(load) : runWrk(load))
-  if (Object.keys(result.byStatus).length === 0) throw new Error(`no answer from ${load.url}`)
-  if (load.lastly) await drain(load.url, load.lastly)
-  return result
-}
-
-async function runAutocannon(load: Load): Promise<LoadResult> {
-  const child = await startChild([process.execPath, join(import.meta.dir, 'load-process.ts')])
-  try {
-    return await child.ask<LoadResult>(load)
-  } finally {
-    await child.end()
+  const [command, input] = isPaced ? paced(load) : wrk(load)
+  const child = Bun.spawn(command, { stdin: new Blob([input]), stdout: 'pipe', stderr: 'inherit' })
+  const [text] = await Promise.all([child.stdout.text(), child.exited])
+  const printed: Printed | null = child.exitCode === 0 && JSON.parse(text.trim().split('\n').at(-1) || 'null')
+  if (!printed || Object.keys(printed.byStatus).length === 0)
+    throw new Error(`no answer from ${url}: ${text}`)
+  requireStatus(printed, traffic)
+  if (traffic.lastly) await drain(url, traffic.lastly)
+  return {
+    /** Answers with 2xx a second, after the warm-up. */
+    rate: countOf(printed, (status) => status.startsWith('2')) / Math.max(0.001, printed.seconds),
+    byStatus: printed.byStatus,
+    /** The requests that were under way at the end are done too, answered to nobody. */
+    sent: printed.answered + connections,
+    /** The share of one processor that the load generator takes; near 1 it is the bottleneck itself. */
+    generatorShare:
+      Number(child.resourceUsage()!.cpuTime.total) / 1e6 / Math.max(load.seconds, printed.seconds),
   }
 }
 
+function paced({ traffic, ...load }: Load): [command: string[], input: string] {
+  const requests = traffic.requests.map((each) => rawOf(each, load.url))
+  const input: PacedLoad = { ...load, requests, tokens: traffic.tokens }
+  return [[process.execPath, join(import.meta.dir, 'paced.ts')], JSON.stringify(input)]
+}
+
+function wrk({ url, traffic, connections, seconds, warmupSeconds = seconds / 5 }: Load): [string[], string] {
+  if (Bun.which('wrk') === null) throw new Error('wrk is not installed: apt-get install wrk')
+  const { requests, tokens, once } = traffic
+  const duration = Math.ceil(seconds)
+  const options = ['--threads', '1', '--connections', String(connections), '--duration', `${duration}s`]
+  const script = ['--timeout', '30s', '--script', join(import.meta.dir, 'wrk.lua'), url]
+  const kind = tokens ? 'tokens' : once ? 'once' : 'cyclic'
+  const lines = [...requests.map((each) => rawOf(each, url)), ...(tokens ?? [])]
+  return [
+    ['wrk', ...options, ...script, '--', kind, String(warmupSeconds), String(duration)],
+    lines.join('\x1e'),
+  ]
+}
+
+/** The whole of a request, as it is sent. */
+function rawOf({ method, path, body, headers }: PlainRequest, url: string): string {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const type = text !== '' && { 'content-type': 'application/json', 'content-length': text.length }
+  const lines = Object.entries({ host: new URL(url).host, ...type, ...headers }).map((line) =>
+    line.join(': '),
+  )
+  return [`${method} ${path} HTTP/1.1`, ...lines, '', text].join('\r\n')
+}
+
+const countOf = ({ byStatus }: Printed, isMeant: (status: string) => boolean) =>
+  Object.entries(byStatus).reduce((sum, [status, { count }]) => sum + (isMeant(status) ? count : 0), 0)
+
+function requireStatus(printed: Printed, { status = 200, requests }: Traffic): void {
+  if (status === null) return
+  const wrong = printed.errors + countOf(printed, (each) => each !== String(status))
+  if (wrong > Math.max(1, countOf(printed, () => true) / 1000))
+    throw new Error(`${requests[0]?.path}: ${wrong} answers were not ${status}: ${JSON.stringify(printed)}`)
+}
+
+/** Until it is not refused as too busy: everything that stood in the queue before it is done then. */
 async function drain(url: string, { method, path, body }: PlainRequest): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   // Of two replicas behind a proxy each gets one.
@@ -84,17 +116,4 @@ async function drain(url: string, { method, path, body }: PlainRequest): Promise
     if (answer.status === 503) await Bun.sleep(100)
     else done++
   }
-}
-
-/** Throws unless all but a thousandth of the answers had one of these statuses. */
-export function requireStatuses(result: LoadResult, statuses: number[], what: string): LoadResult {
-  const counts = Object.entries(result.byStatus)
-  const total = counts.reduce((sum, [, { count }]) => sum + count, 0)
-  const other = counts.filter(([status]) => !statuses.includes(Number(status)))
-  const wrong = other.reduce((sum, [, { count }]) => sum + count, 0) + result.errors
-  if (wrong > Math.max(1, total / 1000))
-    throw new Error(
-      `${what}: ${wrong} of ${total} answers were not ${statuses.join(' or ')}: ${JSON.stringify(result)}`,
-    )
-  return result
 }

@@ -1,40 +1,34 @@
 /** The resident memory of a process, in MB of 10^6 bytes. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Line, round } from './row.ts'
-
-export interface ResidentMemory {
-  idleMb: number
-  /** The most since this was made. */
-  peakMb(): number
-}
-
-/** Reads what it has now, and has the system note the most from here on: proc(5), clear_refs. */
-export function watchMemory(pid: number): ResidentMemory {
-  const idleMb = read(pid, 'VmRSS')
-  writeFileSync(`/proc/${pid}/clear_refs`, '5')
-  return { idleMb, peakMb: () => read(pid, 'VmHWM') }
-}
+import type { Bench, Poterne } from './bench.ts'
+import { difference, type Line, median } from './compare.ts'
 
 function read(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return (Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024) / 1e6
 }
 
-/** `limitMb`: what it may grow by while logins storm in. */
-export function memoryLine(
-  row: string,
-  what: string,
-  { idleMb, peakMb, limitMb }: { idleMb: number; peakMb: number; limitMb: number },
-): Line {
-  return {
-    row,
-    what,
-    rival: 'idle',
-    ours: `${round(peakMb)} MB`,
-    theirs: `${round(idleMb)} MB`,
-    ratio: null,
-    goal: `≤ + ${limitMb} MB`,
-    met: peakMb - idleMb <= limitMb,
-    notes: [`+ ${round(peakMb - idleMb)} MB (resident set, its highest moment)`],
+/** Starts poterne for each turn, and compares the most that it has while the work is done with what it had before. */
+export async function watchMemory<T>(bench: Bench, work: (poterne: Poterne) => Promise<T>) {
+  const turns: { result: T; idleMb: number; peakMb: number }[] = []
+  while (turns.length < (bench.quick ? 1 : 3)) {
+    const poterne = await bench.startPoterne({ accounts: 1000 })
+    await Bun.sleep(1000)
+    const idleMb = read(poterne.pid, 'VmRSS')
+    // The system notes the most from here on: proc(5).
+    writeFileSync(`/proc/${poterne.pid}/clear_refs`, '5')
+    const result = await work(poterne)
+    const peakMb = read(poterne.pid, 'VmHWM')
+    bench.progress(`  ${idleMb.toFixed(0)} MB idle, at most ${peakMb.toFixed(0)} MB`)
+    turns.push({ result, idleMb, peakMb })
+    await poterne.end()
   }
+  const line = (what: string, limit: number): Line =>
+    difference({
+      ...{ what, rival: 'idle', unit: 'MB', limit },
+      ours: median(turns.map(({ peakMb }) => peakMb)),
+      theirs: median(turns.map(({ idleMb }) => idleMb)),
+      note: (more) => `${more} (resident set, its highest moment)`,
+    })
+  return { results: turns.map(({ result }) => result), line }
 }

@@ -1,34 +1,49 @@
-/** The table of the terminal, and the same as Markdown for the documents. */
-import type { Line } from './row.ts'
-import { round } from './row.ts'
+/** A result of the bench: its table for the terminal, and the same as Markdown for the documents. */
+import { type Line, round } from './compare.ts'
+import type { Machine } from './machine.ts'
+
+export interface Result {
+  date: string
+  quick: boolean
+  seconds: number
+  machine: Machine
+  lines: (Line & { row: string })[]
+}
 
 const heads = ['row', 'poterne', 'limit or rival', 'ratio (min … max)', 'goal', 'met', 'round trips']
 
-export function printTable(lines: Line[]): string {
+export function printTable(lines: Result['lines']): string {
   const cells = [heads, ...lines.map(cellsOf)]
   const widths = heads.map((_, column) => Math.max(...cells.map((row) => Bun.stringWidth(row[column]!))))
-  const pad = (text: string, width: number) => text + ' '.repeat(width - Bun.stringWidth(text))
-  const rows = cells.map((row) =>
-    row
-      .map((text, column) => pad(text, widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  )
+  const padded = (row: string[]) =>
+    row.map((text, column) => text + ' '.repeat(widths[column]! - Bun.stringWidth(text)))
   const rule = widths.map((width) => '─'.repeat(width)).join('  ')
-  const notes = lines.flatMap(({ row, notes = [] }) => notes.map((note) => `  ${row}: ${note}`))
-  return [rows[0], rule, ...rows.slice(1), ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')
+  const [head, ...rows] = cells.map((row) => padded(row).join('  ').trimEnd())
+  return [head, rule, ...rows, ...notesOf(lines, '  ')].join('\n')
 }
 
-export function markdownTable(lines: Line[]): string {
+export function markdownTable(lines: Result['lines']): string {
   const row = (cells: string[]) => `| ${cells.join(' | ')} |`
-  return [row(heads), row(heads.map(() => '---')), ...lines.map((line) => row(cellsOf(line)))].join('\n')
+  const rows = [heads, heads.map(() => '---'), ...lines.map(cellsOf)].map(row)
+  return [...rows, ...notesOf(lines, '- ')].join('\n')
+}
+
+/** After an empty line, if there are any. */
+function notesOf(lines: Result['lines'], before: string): string[] {
+  const all = lines.flatMap(({ row, notes = [] }) => notes.map((note) => `${before}${row}: ${note}`))
+  return all.length > 0 ? ['', ...all] : []
 }
 
 function cellsOf({ what, rival, ours, theirs, ratio, goal, met, trips = '' }: Line): string[] {
-  const exact = ratio && ratio.minimum === ratio.maximum
-  const ratios = ratio === null ? '' : exact ? round(ratio.median) : spread(ratio)
-  return [what, ours, `${rival}: ${theirs}`, ratios, goal, met === null ? '' : met ? 'yes' : 'NO', trips]
+  const spread = ratio && `${round(ratio.median)} (${round(ratio.minimum)} … ${round(ratio.maximum)})`
+  const exact = ratio && ratio.minimum === ratio.maximum && round(ratio.median)
+  return [
+    what,
+    ours,
+    `${rival}: ${theirs}`,
+    exact || spread || '',
+    goal,
+    met === null ? '' : met ? 'yes' : 'NO',
+    trips,
+  ]
 }
-
-const spread = ({ minimum, median, maximum }: NonNullable<Line['ratio']>) =>
-  `${round(median)} (${round(minimum)} … ${round(maximum)})`

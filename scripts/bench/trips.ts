@@ -1,9 +1,10 @@
 /**
  * Counts the round trips to the stores: statements as PostgreSQL counts them (pg_stat_statements; poterne's are each
- * one round trip), scripts and commands as Redis counts them.
+ * one round trip), scripts as Redis counts them.
  */
 import Redis from 'ioredis'
 import { onDatabase } from './accounts.ts'
+import type { Poterne } from './bench.ts'
 
 /** An operation's mean, background work (sending messages) included. */
 export interface Trips {
@@ -12,79 +13,59 @@ export interface Trips {
   redis: number
 }
 
-export interface TripCounter {
-  /** Counts since the last call, or since the counter was made, less what goes on without any operation. */
-  take(operations: number): Promise<Trips>
-}
+const kinds = ['reads', 'writes', 'redis'] as const
+const names = { reads: 'read', writes: 'write', redis: 'Redis' }
+
+const tripsOf = (of: (kind: keyof Trips) => number) =>
+  Object.fromEntries(kinds.map((kind) => [kind, of(kind)])) as unknown as Trips
 
 /** The time for which an idle poterne is counted, which looks at its outbox, for example. */
 const IDLE_MS = 1500
 
-const WRITES = /\b(insert|update|delete)\b/i
-/** The comment with which a statement begins. */
-const NAME = /^\s*\/\*[^*]*\*\//
-
-/** A script counts once, and what it calls inside not at all. */
-const SCRIPTS = new Set(['evalsha', 'eval'])
-
-export async function countTrips(databaseUrl: string, redisUrl: string): Promise<TripCounter> {
-  await onDatabase(databaseUrl, (sql) => sql`create extension if not exists pg_stat_statements`)
-  const read = async () => {
-    const rows = await onDatabase(
-      databaseUrl,
-      (sql) => sql<{ query: string; calls: number }[]>`
-        select query, calls::int from pg_stat_statements s join pg_database d on d.oid = s.dbid
-         where d.datname = current_database() and query not like '%pg_stat_statements%'
-           and query ~* '^\\s*(/\\*[^*]*\\*/\\s*)?(select|insert|update|delete|with)'`,
-    )
-    const sum = (isWrite: boolean) =>
-      rows
-        .filter(({ query }) => WRITES.test(query.replace(NAME, '')) === isWrite)
-        .reduce((total, { calls }) => total + calls, 0)
-    return { reads: sum(false), writes: sum(true), redis: await readScripts(redisUrl) }
+export async function countTrips({ database, redis }: Pick<Poterne, 'database' | 'redis'>) {
+  await onDatabase(database.url, (sql) => sql`create extension if not exists pg_stat_statements`)
+  const count = async <Result>(work: () => Promise<Result>) => {
+    const [before, startedAt] = [await readTrips(database.url, redis.url), performance.now()]
+    const result = await work()
+    const after = await readTrips(database.url, redis.url)
+    const trips = tripsOf((kind) => after[kind] - before[kind])
+    return { result, trips, ms: performance.now() - startedAt }
   }
-  let last = await read()
-  let lastMs = performance.now()
-  const since = async (): Promise<Trips & { ms: number }> => {
-    const [now, nowMs] = [await read(), performance.now()]
-    const of = (part: keyof Trips) => now[part] - last[part]
-    const passed = { reads: of('reads'), writes: of('writes'), redis: of('redis'), ms: nowMs - lastMs }
-    last = now
-    lastMs = nowMs
-    return passed
-  }
-  await Bun.sleep(IDLE_MS)
-  const idle = await since()
+  const idle = await count(() => Bun.sleep(IDLE_MS))
+  const passed = { operations: 0, reads: 0, writes: 0, redis: 0 }
+  const mean = () => tripsOf((kind) => Math.max(0, passed[kind]) / passed.operations)
   return {
-    async take(operations) {
-      const passed = await since()
-      const mean = (part: keyof Trips) =>
-        Math.max(0, passed[part] - (idle[part] / idle.ms) * passed.ms) / Math.max(1, operations)
-      return { reads: mean('reads'), writes: mean('writes'), redis: mean('redis') }
+    /** Counts what goes on during a load, less what goes on without any. */
+    async during<Result extends { sent: number }>(load: () => Promise<Result>): Promise<Result> {
+      const { result, trips, ms } = await count(load)
+      passed.operations += result.sent
+      for (const kind of kinds) passed[kind] += trips[kind] - (idle.trips[kind] * ms) / idle.ms
+      return result
     },
+    /** Of all the loads. */
+    mean,
+    describe: (): string =>
+      kinds
+        .filter((kind) => mean()[kind] >= 0.05)
+        .map((kind) => `${Number(mean()[kind].toFixed(1))} ${names[kind]}`)
+        .join(' + ') || 'none',
   }
 }
 
-async function readScripts(url: string): Promise<number> {
-  const redis = new Redis(url, { lazyConnect: true })
-  await redis.connect()
-  try {
-    const lines = (await redis.info('commandstats')).matchAll(/^cmdstat_(\w+):calls=(\d+)/gm)
-    return [...lines].reduce(
-      (sum, [, name, calls]) => sum + (SCRIPTS.has(name as string) ? Number(calls) : 0),
-      0,
-    )
-  } finally {
-    redis.disconnect()
-  }
+async function readTrips(databaseUrl: string, redisUrl: string): Promise<Trips> {
+  // A statement begins with a comment that names it.
+  const [statements] = await onDatabase(
+    databaseUrl,
+    (sql) => sql<[Pick<Trips, 'reads' | 'writes'>]>`
+      select coalesce(sum(calls) filter (where not writes), 0)::int as reads,
+             coalesce(sum(calls) filter (where writes), 0)::int as writes
+        from (select calls, text ~* '\\y(insert|update|delete)\\y' as writes
+                from pg_stat_statements(true) s join pg_database d on d.oid = s.dbid and d.datname = current_database(),
+                     regexp_replace(query, '^\\s*/\\*[^*]*\\*/', '') text
+               where query not like '%pg_stat_statements%' and text ~* '^\\s*(select|insert|update|delete|with)') counted`,
+  )
+  const redis = new Redis(redisUrl)
+  const commands = (await redis.info('commandstats')).matchAll(/^cmdstat_(evalsha|eval):calls=(\d+)/gm)
+  redis.disconnect()
+  return { ...statements, redis: [...commands].reduce((sum, [, , calls]) => sum + Number(calls), 0) }
 }
-
-export const describeTrips = ({ reads, writes, redis }: Trips): string =>
-  [
-    [reads, 'read'],
-    [writes, 'write'],
-    [redis, 'Redis'],
-  ]
-    .filter(([count]) => Number(count) >= 0.05)
-    .map(([count, name]) => `${Number(Number(count).toFixed(1))} ${name}`)
-    .join(' + ') || 'none'

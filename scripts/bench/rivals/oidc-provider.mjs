@@ -13,36 +13,26 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 10 })
 await pool.query(`create table entries (key text primary key, uid text, row jsonb not null)`)
 await pool.query('create index on entries (uid)')
 
+const query = async (name, text, ...values) => (await pool.query({ name, text, values })).rows[0]?.row
+
 /** What it keeps: an entry is written, read and ended by one statement each. */
-class Entries {
-  constructor(model) {
-    this.key = (id) => `${model}:${id}`
+const entriesOf = (model) => {
+  const key = (id) => `${model}:${id}`
+  const upsert = 'insert into entries values ($1, $2, $3) on conflict (key) do update set uid = $2, row = $3'
+  const consume = `update entries set row = row || '{"consumed": true}' where key = $1`
+  return {
+    find: (id) => query('find', 'select row from entries where key = $1', key(id)),
+    findByUid: (uid) => query('find by uid', 'select row from entries where uid = $1', uid),
+    upsert: (id, row) => query('upsert', upsert, key(id), row.uid, row),
+    consume: (id) => query('consume', consume, key(id)),
+    destroy: (id) => query('destroy', 'delete from entries where key = $1', key(id)),
+    revokeByGrantId: () => {},
   }
-  read = async (where, value) =>
-    (await pool.query({ name: where, text: `select row from entries where ${where} = $1`, values: [value] }))
-      .rows[0]?.row
-  find = (id) => this.read('key', this.key(id))
-  findByUid = (uid) => this.read('uid', uid)
-  upsert = (id, row) =>
-    pool.query({
-      name: 'upsert',
-      text: 'insert into entries values ($1, $2, $3) on conflict (key) do update set uid = $2, row = $3',
-      values: [this.key(id), row.uid, row],
-    })
-  consume = (id) =>
-    pool.query({
-      name: 'consume',
-      text: `update entries set row = row || '{"consumed": true}' where key = $1`,
-      values: [this.key(id)],
-    })
-  destroy = (id) =>
-    pool.query({ name: 'destroy', text: 'delete from entries where key = $1', values: [this.key(id)] })
-  revokeByGrantId = () => {}
 }
 
 const { privateKey } = await generateKeyPair('RS256', { extractable: true })
 const provider = new Provider(`http://127.0.0.1:${PORT}`, {
-  adapter: Entries,
+  adapter: entriesOf,
   clients: [JSON.parse(CLIENT)],
   findAccount: (_, accountId) => ({
     accountId,

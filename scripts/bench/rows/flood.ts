@@ -1,105 +1,58 @@
 /** Logins at ten times what the machine can hash, whatever the answers take, and somebody else's calls meanwhile. */
-import { type Bench, CLIENTS } from '../bench.ts'
-import type { Latencies, LoadResult } from '../load.ts'
-import { memoryLine, watchMemory } from '../resident.ts'
-import { median } from '../rounds.ts'
-import { type Line, type Row, round } from '../row.ts'
-import { logins, openSessions, ownAccount, refreshes, strangersLogin } from '../traffic.ts'
+import { type Bench, CLIENTS, type Poterne } from '../bench.ts'
+import { type Line, median, round } from '../compare.ts'
+import type { Latencies } from '../load.ts'
+import { watchMemory } from '../resident.ts'
+import { logins, ownAccount, refreshes } from '../traffic.ts'
 
-const ACCOUNTS = 1000
-const TIMES = 10
-const limits = { refused: 50, admitted: 800, other: 100, memoryMb: 100 }
-/** The rate of each of the other calls. */
-const OTHER_RATE = 50
-const OTHER_CONNECTIONS = 10
+/** Of the p99 of each, in milliseconds. */
+const limits = { refused: 50, admitted: 800, 'GET me': 100, refresh: 100 }
+type Latency = Record<keyof typeof limits, Latencies | undefined>
 
-interface Turn {
-  /** Logins a second that were sent. */
-  rate: number
-  flood: LoadResult
-  me: LoadResult
-  refresh: LoadResult
-  idleMb: number
-  peakMb: number
-}
-
-export const floodRow: Row = {
-  name: 'flood',
-  async measure(bench: Bench) {
-    const turns: Turn[] = []
-    for (let turn = 0; turn < (bench.quick ? 1 : 3); turn++) turns.push(await floodOnce(bench))
-    return [
-      ...report(turns),
-      memoryLine('flood', 'login flood of 10 × capacity: memory', {
-        idleMb: median(turns.map(({ idleMb }) => idleMb)),
-        peakMb: median(turns.map(({ peakMb }) => peakMb)),
-        limitMb: limits.memoryMb,
-      }),
-    ]
-  },
-}
-
-async function floodOnce(bench: Bench): Promise<Turn> {
-  const poterne = await bench.startPoterne({ accounts: ACCOUNTS })
-  const { url } = poterne
-  const traffic = logins(ACCOUNTS)
-  await Bun.sleep(1000)
-  const memory = watchMemory(poterne.pid)
-  const closed = { url, traffic, connections: CLIENTS, seconds: bench.seconds + 1, lastly: strangersLogin }
-  const capacity = (await bench.load(closed)).rate
-  const rate = Math.ceil(capacity * TIMES)
-  const tokens = await openSessions(url, OTHER_CONNECTIONS)
-  const seconds = bench.quick ? 7 : 12
+async function floodOnce(bench: Bench, { url }: Poterne): Promise<Latency & { rate: number }> {
+  const traffic = { ...logins(1000), status: null }
+  const rate = Math.ceil((await bench.rate(url, traffic, { seconds: bench.seconds + 1 })) * 10)
+  const other = { connections: 10, rate: 50, seconds: bench.quick ? 4 : 9 }
+  const [reading, refreshing] = [await ownAccount(url, 10), await refreshes(url, 10)]
   // A connection sends once a second, and those whose login is admitted wait up to two.
-  const flooding = bench.load({
-    url,
-    traffic,
+  const flooding = bench.load(url, traffic, {
     connections: rate + 2 * CLIENTS,
-    seconds,
     rate,
-    lastly: strangersLogin,
+    seconds: other.seconds + 3,
   })
   await Bun.sleep(1500)
-  const other = { url, connections: OTHER_CONNECTIONS, seconds: seconds - 3, rate: OTHER_RATE }
-  const [flood, me, refresh] = await Promise.all([
-    flooding,
-    bench.load({ ...other, traffic: ownAccount(tokens.map(({ access_token }) => access_token)) }),
-    bench.load({ ...other, traffic: refreshes(tokens.map(({ refresh_token }) => refresh_token)) }),
-  ])
-  const { idleMb } = memory
-  const peakMb = memory.peakMb()
-  await poterne.stop()
-  bench.progress(
-    `  capacity ${capacity.toFixed(1)} logins/s; flood of ${rate}/s; + ${(peakMb - idleMb).toFixed(0)} MB`,
-  )
-  return { rate, flood, me, refresh, idleMb, peakMb }
+  const loads = [flooding, bench.load(url, reading, other), bench.load(url, refreshing, other)]
+  const [flood, me, refresh] = (await Promise.all(loads)).map(({ byStatus }) => byStatus)
+  bench.progress(`  flood of ${rate}/s`)
+  return {
+    rate,
+    refused: flood!['503'],
+    admitted: flood!['200'],
+    'GET me': me!['200'],
+    refresh: refresh!['200'],
+  }
 }
 
-function report(turns: Turn[]): Line[] {
-  const rate = median(turns.map((turn) => turn.rate))
-  const line = (what: string, latenciesOf: (turn: Turn) => Latencies | undefined, limitMs: number): Line => {
-    const latencies = turns.map(latenciesOf)
-    const some = latencies.filter((one) => one !== undefined)
+export async function measureFlood(bench: Bench) {
+  const { results, line: memoryLine } = await watchMemory(bench, (poterne) => floodOnce(bench, poterne))
+  const latency = (what: keyof typeof limits): Line => {
+    const some = results.flatMap((turn) => turn[what] ?? [])
     const p99Ms = median(some.map((one) => one.p99Ms))
     return {
-      row: 'flood',
       what: `login flood of 10 × capacity: ${what}, p99`,
       rival: 'asked',
       ours: some.length > 0 ? `${round(p99Ms)} ms` : 'none',
-      theirs: `${rate} logins/s`,
+      theirs: `${median(results.map(({ rate }) => rate))} logins/s`,
       ratio: null,
-      goal: `< ${limitMs} ms`,
-      met: some.length === turns.length && p99Ms < limitMs,
+      goal: `< ${limits[what]} ms`,
+      met: some.length === results.length && p99Ms < limits[what],
       notes: some.map(
-        ({ count, p50Ms, maxMs }) =>
-          `${what}: ${count} answers, p50 ${round(p50Ms)} ms, at most ${round(maxMs)} ms`,
+        (of) => `${what}: ${of.count} answers, p50 ${round(of.p50Ms)} ms, at most ${round(of.maxMs)} ms`,
       ),
     }
   }
   return [
-    line('refused', ({ flood }) => flood.byStatus['503'], limits.refused),
-    line('admitted', ({ flood }) => flood.byStatus['200'], limits.admitted),
-    line('GET me', ({ me }) => me.byStatus['200'], limits.other),
-    line('refresh', ({ refresh }) => refresh.byStatus['200'], limits.other),
+    ...(Object.keys(limits) as (keyof typeof limits)[]).map(latency),
+    memoryLine('login flood of 10 × capacity: memory', 100),
   ]
 }

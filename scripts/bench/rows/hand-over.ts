@@ -4,118 +4,105 @@
  */
 import { join } from 'node:path'
 import {
+  addressOf,
+  authorizeAddress,
   basic,
-  codeFor,
   entry,
-  openIdAddress,
+  newVerifier,
   REDIRECT,
-  redeemBySecret,
   SECRET,
+  token,
+  userinfo,
 } from '../../../test/helpers/hand-over.ts'
 import { openBrowser, type PageBrowser } from '../../../test/helpers/page-browser.ts'
-import { emailOf, PASSWORD } from '../accounts.ts'
 import { type Bench, CLIENTS } from '../bench.ts'
-import { startChild } from '../children.ts'
-import type { HandedOver, HandOverQuestion } from '../hand-over-process.ts'
-import { requireStatuses, type Traffic } from '../load.ts'
-import { startOidcProvider } from '../rivals.ts'
-import { compareInRounds, type Row } from '../row.ts'
-import { openSessions, ownAccount, reads } from '../traffic.ts'
+import { compare, ratePerSecond } from '../compare.ts'
+import { startRival } from '../rivals.ts'
+import { login, ownAccount, reads } from '../traffic.ts'
 
 const HOST = 'auth.bench'
-const SCOPE = 'openid profile email'
+const own = { client_id: 'web', redirect_uri: REDIRECT, scope: '' }
+/** It has a secret, and asks userinfo who signed in. */
+const other = { client_id: 'grafana', redirect_uri: addressOf('grafana'), scope: 'openid profile email' }
 
-const own: HandedOver = { id: 'web', redirectUri: REDIRECT, scope: '', authorization: null }
-const other: HandedOver = {
-  id: 'grafana',
-  redirectUri: 'https://grafana.example.com/in',
-  scope: SCOPE,
-  ...basic('grafana'),
+/** Returns the access token. */
+async function handOver(url: string, { cookies }: PageBrowser, application: typeof own): Promise<string> {
+  const verifier = newVerifier()
+  const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
+  const asked = await fetch(url + authorizeAddress(verifier, application), {
+    redirect: 'manual',
+    headers: { host: HOST, cookie },
+  })
+  await asked.bytes()
+  const code = new URL(asked.headers.get('location') ?? 'none:').searchParams.get('code')
+  if (code === null) throw new Error(`authorize answered ${asked.status}`)
+  const { client_id, redirect_uri } = application
+  const form = { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier }
+  const { status, body } = await (application === own
+    ? token({ url }, { ...form, client_id })
+    : token({ url }, form, basic(client_id)))
+  const told = application === own ? { status: 200 } : await userinfo({ url }, body.access_token)
+  if (status !== 200 || told.status !== 200)
+    throw new Error(`token answered ${status}, userinfo ${told.status}`)
+  return body.access_token
 }
 
 async function signIn(url: string) {
-  const browsers = []
+  const browsers: PageBrowser[] = []
   for (let n = 1; n <= CLIENTS; n++) {
     const browser = await openBrowser(url, { host: HOST }).open('/sign-in')
-    browsers.push(await browser.press('Sign in', { identifier: emailOf(n), password: PASSWORD }))
+    browsers.push(await browser.press('Sign in', login(n)))
   }
   return browsers
 }
 
-const cookiesOf = ({ cookies }: PageBrowser) => [...cookies].map((pair) => pair.join('=')).join('; ')
-
-/** It signs in whoever comes to it, and sends them back by whole addresses. */
-async function signInAtRival(url: string) {
+/** It runs on Node, signs in whoever comes to it, and sends them back by whole addresses. */
+async function startOidcProvider(bench: Bench) {
+  if (Bun.which('node') === null) throw new Error('node is not installed: apt-get install nodejs')
+  const { client_id, redirect_uri } = other
+  const { url } = await startRival(['node', join(import.meta.dir, '../rivals/oidc-provider.mjs')], {
+    DATABASE_URL: await bench.newDatabase(),
+    CLIENT: JSON.stringify({ client_id, client_secret: SECRET, redirect_uris: [redirect_uri] }),
+  })
   const browsers = Array.from({ length: CLIENTS }, () => openBrowser(url, { host: new URL(url).host }))
   for (const browser of browsers) {
-    await browser.open(openIdAddress(other.id, { scope: SCOPE }))
+    await browser.open(authorizeAddress(newVerifier(), other))
     await browser.open(new URL(browser.left ?? '').pathname)
   }
-  return browsers
+  return { url, browsers }
 }
 
-export const handOverRow: Row = {
-  name: 'hand-over',
-  async measure(bench: Bench) {
-    const applications = [{ id: own.id, name: 'Web', redirect_uris: [REDIRECT] }, entry(other.id)]
-    const settings = { pages: { enabled: true, applications } }
-    const poterne = await bench.startPoterne({ accounts: 1000, cheapPasswords: true, settings })
-    const { url } = poterne
-    const browsers = await signIn(url)
-    const rival = await startOidcProvider(bench, {
-      client_id: other.id,
-      client_secret: SECRET,
-      redirect_uris: [other.redirectUri],
-    })
-    const atPoterne = { url, host: HOST, cookies: browsers.map(cookiesOf) }
-    const atRival = { url: rival.url, host: HOST, cookies: (await signInAtRival(rival.url)).map(cookiesOf) }
-    const child = await startChild([process.execPath, join(import.meta.dir, '../hand-over-process.ts')])
-    const handOvers = (application: HandedOver, seconds = bench.seconds, at = atPoterne) => {
-      const question: HandOverQuestion = { ...at, application, seconds }
-      return child.ask<number>(question)
-    }
-    await handOvers(other, bench.warmupSeconds, atRival)
-    for (const application of [own, other]) await handOvers(application, bench.warmupSeconds)
-    const lines = [
-      await compareInRounds(bench, {
-        row: 'hand-over',
-        what: `sign-ins of another program (authorize, token with secret, userinfo), ${CLIENTS} sessions`,
-        rival: 'hand-overs of an own application (authorize, token)',
-        ours: () => handOvers(other),
-        theirs: () => handOvers(own),
-        goal: { atLeast: 0.4 },
-      }),
-      await compareInRounds(bench, {
-        row: 'hand-over',
-        what: 'the same sign-ins',
-        rival: 'oidc-provider 9.13.3 on Node',
-        ours: () => handOvers(other),
-        theirs: () => handOvers(other, bench.seconds, atRival),
-        goal: { atLeast: 3 },
-      }),
-    ]
-    const given: string[] = []
-    for (const browser of browsers) {
-      const code = await codeFor(browser, other.id, { scope: SCOPE })
-      given.push((await redeemBySecret(poterne, other.id, code)).body.access_token)
-    }
-    const asUserinfo = reads(
-      '/oauth2/userinfo',
-      given.map((token) => ({ authorization: `Bearer ${token}` })),
-    )
-    const asMe = ownAccount((await openSessions(url, CLIENTS)).map(({ access_token }) => access_token))
-    const load = async (traffic: Traffic, seconds = bench.seconds) =>
-      requireStatuses(await bench.load({ url, traffic, connections: CLIENTS, seconds }), [200], 'reads').rate
-    for (const traffic of [asUserinfo, asMe]) await load(traffic, bench.warmupSeconds)
-    const read = await compareInRounds(bench, {
-      row: 'hand-over',
-      what: `userinfo, ${CLIENTS} clients`,
-      rival: 'GET me',
-      ours: () => load(asUserinfo),
-      theirs: () => load(asMe),
-      goal: { atLeast: 0.8 },
-    })
-    await Promise.all([poterne.stop(), rival.end(), child.end()])
-    return [...lines, read]
-  },
+export async function measureHandOver(bench: Bench) {
+  const applications = [{ id: own.client_id, name: 'Web', redirect_uris: [REDIRECT] }, entry(other.client_id)]
+  const settings = { pages: { enabled: true, applications } }
+  const { url } = await bench.startPoterne({ accounts: 1000, cheapPasswords: true, settings })
+  const here = { url, browsers: await signIn(url) }
+  const rival = await startOidcProvider(bench)
+  const handOvers = (application: typeof own, at = here, seconds = bench.seconds) =>
+    ratePerSecond(CLIENTS, seconds, (n) => handOver(at.url, at.browsers[n]!, application))
+  await handOvers(other, rival, bench.warmupSeconds)
+  for (const application of [own, other]) await handOvers(application, here, bench.warmupSeconds)
+  const lines = [
+    await compare(bench, {
+      what: `sign-ins of another program (authorize, token with secret, userinfo), ${CLIENTS} sessions`,
+      ...{ rival: 'hand-overs of an own application (authorize, token)', atLeast: 0.4 },
+      ours: () => handOvers(other),
+      theirs: () => handOvers(own),
+    }),
+    await compare(bench, {
+      ...{ what: 'the same sign-ins', rival: 'oidc-provider 9.13.3 on Node', atLeast: 3 },
+      ours: () => handOvers(other),
+      theirs: () => handOvers(other, rival),
+    }),
+  ]
+  const tokens = await Promise.all(here.browsers.map((browser) => handOver(url, browser, other)))
+  const asUserinfo = reads('/oauth2/userinfo', tokens)
+  const asMe = await ownAccount(url, CLIENTS)
+  for (const traffic of [asUserinfo, asMe]) await bench.load(url, traffic, { seconds: bench.warmupSeconds })
+  const read = await compare(bench, {
+    ...{ what: `userinfo, ${CLIENTS} clients`, rival: 'GET me', atLeast: 0.8 },
+    ours: () => bench.rate(url, asUserinfo),
+    theirs: () => bench.rate(url, asMe),
+  })
+  return [...lines, read]
 }

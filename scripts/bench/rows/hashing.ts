@@ -1,85 +1,79 @@
-/** Logins and registrations a second, against the bare hashing of as many passwords. A registration sends a message. */
+/** Logins and registrations a second, against the bare hashing of as many passwords, and against Better Auth. */
+import { hashing } from '../bare.ts'
 import { type Bench, CLIENTS } from '../bench.ts'
-import { requireStatuses, type Traffic } from '../load.ts'
-import type { HashQuestion } from '../rivals/argon2.ts'
-import { startRawHashes } from '../rivals.ts'
-import { compareInRounds, type Line, type Row } from '../row.ts'
-import { logins, registrations, strangersLogin } from '../traffic.ts'
-import { countTrips, describeTrips } from '../trips.ts'
+import { compare, type Line, ratePerSecond } from '../compare.ts'
+import { betterAuthLogins, startBetterAuth } from '../rivals.ts'
+import { logins, registrations, type Traffic } from '../traffic.ts'
+import { countTrips } from '../trips.ts'
 
 const ACCOUNTS = 1000
-
 /** No machine hashes more in a round. */
 const PER_ROUND = 20_000
 
 interface Hashing {
-  operation: 'login' | 'register'
-  status: number
   /** The accounts that exist before. */
   accounts: number
-  /** The requests that the clients send in each round, from the first (0) on. */
+  /** The requests of each round, from the first (0) on. */
   traffic(round: number): Traffic
-  /** The rate of hashing alone, and the share of it that is asked for. */
-  raws: { kind: HashQuestion['kind']; name: string; atLeast: number }[]
+  /** The share of the rate of hashing alone that is asked for. */
+  goals: Partial<Record<keyof typeof hashing, number>>
 }
 
-const againstRawHashing = (name: string, of: Hashing): Row => ({
-  name,
-  async measure(bench: Bench) {
-    const poterne = await bench.startPoterne({ accounts: of.accounts })
-    const raw = await startRawHashes()
-    const seconds = bench.seconds + 1
-    let round = 0
-    const load = async (duration: number, warmupSeconds: number) =>
-      requireStatuses(
-        await bench.load({
-          url: poterne.url,
-          traffic: of.traffic(round++),
-          connections: CLIENTS,
-          seconds: duration,
-          warmupSeconds,
-          lastly: strangersLogin,
-        }),
-        [of.status],
-        of.operation,
-      )
-    const counter = await countTrips(poterne.databaseUrl, poterne.redisUrl)
-    const counted = await load(bench.warmupSeconds, 0)
-    // The calls that were under way when the load ended were done too, answered to nobody.
-    const trips = await counter.take(counted.answered + CLIENTS)
-    const lines: Line[] = []
-    for (const { kind, name: rival, atLeast } of of.raws) {
-      const line = await compareInRounds(bench, {
-        row: name,
-        what: `${name}, ${CLIENTS} clients`,
-        rival,
-        ours: async () => (await load(seconds, 0.5)).rate,
-        theirs: () => raw.rate({ kind, atOnce: CLIENTS, seconds }),
-        goal: { atLeast },
-        trips: describeTrips(trips),
-      })
-      lines.push(line)
-    }
-    await Promise.all([poterne.stop(), raw.end()])
-    return lines
-  },
-})
+async function againstBareHashing(bench: Bench, name: string, { accounts, traffic, goals }: Hashing) {
+  const { url, ...poterne } = await bench.startPoterne({ accounts })
+  const seconds = bench.seconds + 1
+  let round = 0
+  const trips = await countTrips(poterne)
+  await trips.during(() =>
+    bench.load(url, traffic(round++), { seconds: bench.warmupSeconds, warmupSeconds: 0 }),
+  )
+  const lines: Line[] = []
+  for (const [rival, atLeast] of Object.entries(goals)) {
+    const hash = hashing[rival as keyof typeof hashing]
+    const line = await compare(bench, {
+      ...{ what: `${name}, ${CLIENTS} clients`, rival, atLeast, trips: trips.describe() },
+      ours: () => bench.rate(url, traffic(round++), { seconds, warmupSeconds: 0.5 }),
+      theirs: () => ratePerSecond(CLIENTS, seconds, hash),
+    })
+    lines.push(line)
+  }
+  return lines
+}
 
-export const loginsRow = againstRawHashing('logins', {
-  operation: 'login',
-  status: 200,
-  accounts: ACCOUNTS,
-  traffic: () => logins(ACCOUNTS),
-  raws: [
-    { kind: 'addon', name: 'raw verification by the addon', atLeast: 0.7 },
-    { kind: 'verify', name: 'raw Bun.password.verify', atLeast: 2 },
-  ],
-})
+export const measureLogins = (bench: Bench) =>
+  againstBareHashing(bench, 'logins', {
+    accounts: ACCOUNTS,
+    traffic: () => logins(ACCOUNTS),
+    goals: { 'raw verification by the addon': 0.7, 'raw Bun.password.verify': 2 },
+  })
 
-export const registrationsRow = againstRawHashing('registrations', {
-  operation: 'register',
-  status: 201,
-  accounts: 0,
-  traffic: (round) => registrations(PER_ROUND, 1 + round * PER_ROUND),
-  raws: [{ kind: 'hash', name: 'raw Bun.password.hash', atLeast: 0.9 }],
-})
+/** A registration sends a message. */
+export const measureRegistrations = (bench: Bench) =>
+  againstBareHashing(bench, 'registrations', {
+    accounts: 0,
+    traffic: (round) => registrations(PER_ROUND, 1 + round * PER_ROUND),
+    goals: { 'raw Bun.password.hash': 0.9 },
+  })
+
+const hashes = {
+  default: { name: 'with its default hash (scrypt)', atLeast: 4 },
+  argon2id: { name: 'with our hash', atLeast: 2 },
+}
+
+export const loginsAgainstBetterAuth = (hash: keyof typeof hashes) => async (bench: Bench) => {
+  const poterne = await bench.startPoterne({ accounts: ACCOUNTS })
+  const rival = await startBetterAuth(bench, hash, ACCOUNTS)
+  // So many, not so long: Better Auth answers in waves, as many at a time as there are clients.
+  const amount = CLIENTS * (bench.quick ? 2 : 8)
+  const { name, atLeast } = hashes[hash]
+  return compare(bench, {
+    ...{
+      what: `logins, ${CLIENTS} clients, ${name}`,
+      rival: 'Better Auth 1.7.0',
+      atLeast,
+      rounds: bench.rounds / 2,
+    },
+    ours: () => bench.rate(poterne.url, logins(ACCOUNTS), { amount }),
+    theirs: () => bench.rate(rival.url, betterAuthLogins(ACCOUNTS), { amount }),
+  })
+}

@@ -1,38 +1,62 @@
-/** Sign-ins on the page beside logins by the JSON interface: with the shipped hash, and with one that costs nothing. */
-import { join } from 'node:path'
+/** Sign-ins on the page beside logins by the JSON interface, by people without a session. */
+import type { Person } from '../../../test/helpers/api-client.ts'
 import { type Bench, CLIENTS } from '../bench.ts'
-import { startChild } from '../children.ts'
-import type { SignInQuestion } from '../page-sign-in-process.ts'
-import { compareInRounds, type Line, type Row } from '../row.ts'
+import { compare, ratePerSecond } from '../compare.ts'
+import { apiOf, login } from '../traffic.ts'
 
 /** So few that the warm-up knows the browser of each. */
 const ACCOUNTS = 256
 const HOME = 'https://app.bench/'
 
-export const pageSignInRow: Row = {
-  name: 'page-sign-in',
-  measure: async (bench) => [await compare(bench, false), await compare(bench, true)],
+/** The cookies by which a browser of somebody is known, by the identifier: who comes with a new one is sent a message. */
+type KnownBrowsers = Map<string, [name: string, cookie: string]>
+
+/** The page, the form, and the redirect after it to the page that leaves for the application. */
+async function signInOnPage(url: string, person: Person, browsers: KnownBrowsers): Promise<void> {
+  const known = browsers.get(person.identifier)
+  const cookies = new Map(known && [known])
+  const send = async (path: string, init: RequestInit = {}) => {
+    const headers = {
+      host: 'auth.bench',
+      cookie: [...cookies.values()].join('; '),
+      'sec-fetch-site': 'same-origin',
+    }
+    const answer = await fetch(url + path, { ...init, redirect: 'manual', headers })
+    for (const line of answer.headers.getSetCookie())
+      cookies.set(line.split('=', 1)[0] as string, line.split(';', 1)[0] as string)
+    return { html: await answer.text(), location: answer.headers.get('location') ?? '' }
+  }
+  const { html } = await send('/sign-in')
+  const [, action = '/no-form'] = / action="(\/sign-in\?flow=[^"]+)"/.exec(html) ?? []
+  const body = new URLSearchParams({ ...person })
+  const { location } = await send(action, { method: 'POST', body })
+  const left = await send(location)
+  if (!left.html.includes(`0;url=${HOME}`)) throw new Error(`the form led to "${location}": ${left.location}`)
+  for (const cookie of cookies)
+    if (cookie[0].endsWith('poterne-browser')) browsers.set(person.identifier, cookie)
 }
 
-async function compare(bench: Bench, cheapPasswords: boolean): Promise<Line> {
-  const settings = { pages: { enabled: true, home: HOME } }
-  const poterne = await bench.startPoterne({ accounts: ACCOUNTS, cheapPasswords, settings })
-  const child = await startChild([process.execPath, join(import.meta.dir, '../page-sign-in-process.ts')])
-  const signIns = (way: SignInQuestion['way'], seconds = bench.seconds) => {
-    const place = { url: poterne.url, host: 'auth.bench', home: HOME }
-    const question: SignInQuestion = { ...place, way, accounts: ACCOUNTS, browsers: CLIENTS, seconds }
-    return child.ask<number>(question)
+const compareSignIns =
+  (hash: string, options: { cheapPasswords: boolean; atLeast?: number }) => async (bench: Bench) => {
+    const { cheapPasswords, ...goal } = options
+    const settings = { pages: { enabled: true, home: HOME } }
+    const { url } = await bench.startPoterne({ accounts: ACCOUNTS, cheapPasswords, settings })
+    const browsers: KnownBrowsers = new Map()
+    let next = 0
+    const inTurn = (signIn: (number: number) => Promise<unknown>) => (seconds: number) =>
+      ratePerSecond(CLIENTS, seconds, () => signIn(1 + (next++ % ACCOUNTS)))
+    const onPage = inTurn((number) => signInOnPage(url, login(number), browsers))
+    const byJson = inTurn((number) => apiOf(url).logIn(login(number)))
+    for (const signIns of [onPage, byJson]) await signIns(bench.warmupSeconds)
+    return compare(bench, {
+      what: `sign-ins on the page (form, post, /leave) by known browsers, ${CLIENTS} at once, ${hash}`,
+      ...{ rival: 'logins by the JSON interface', ...goal },
+      ours: () => onPage(bench.seconds),
+      theirs: () => byJson(bench.seconds),
+    })
   }
-  for (const way of ['page', 'json'] as const) await signIns(way, bench.warmupSeconds)
-  const hash = cheapPasswords ? 'with a hash that costs nothing' : 'with the shipped hash'
-  const line = await compareInRounds(bench, {
-    row: 'page-sign-in',
-    what: `sign-ins on the page (form, post, /leave) by known browsers, ${CLIENTS} at once, ${hash}`,
-    rival: 'logins by the JSON interface',
-    ours: () => signIns('page'),
-    theirs: () => signIns('json'),
-    goal: cheapPasswords ? {} : { atLeast: 0.9 },
-  })
-  await Promise.all([poterne.stop(), child.end()])
-  return line
-}
+
+export const pageSignIns = [
+  compareSignIns('with the shipped hash', { cheapPasswords: false, atLeast: 0.9 }),
+  compareSignIns('with a hash that costs nothing', { cheapPasswords: true }),
+]

@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
 import { createVerifier } from '../../../src/client/server.ts'
 import type { Bench } from '../bench.ts'
-import { compareInRounds, type Line, type Row } from '../row.ts'
+import { compare } from '../compare.ts'
 
 const ENDED = 1000
 
@@ -23,11 +23,9 @@ async function startIssuer() {
     },
   })
   const url = `http://127.0.0.1:${server.port}`
-  const token = await new SignJWT({ sid: crypto.randomUUID() })
+  const claims = { iss: url, aud: url, sub: crypto.randomUUID(), sid: crypto.randomUUID() }
+  const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k' })
-    .setIssuer(url)
-    .setAudience(url)
-    .setSubject(crypto.randomUUID())
     .setIssuedAt()
     .setExpirationTime('1h')
     .sign(privateKey)
@@ -49,35 +47,29 @@ async function rates(seconds: number, ways: (() => Promise<unknown>)[]): Promise
   return spentMs.map((ms) => (turns * AT_A_TIME * 1000) / ms)
 }
 
-export const verifierRow: Row = {
-  name: 'verifier',
-  async measure(bench: Bench) {
-    const issuer = await startIssuer()
-    const { url, token } = issuer
-    const keys = createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`))
-    const bare = () =>
-      jwtVerify(token, keys, { algorithms: ['ES256'], typ: 'at+jwt', issuer: url, audience: url })
-    const lines: Line[] = []
-    for (const [what, feedToken] of [
-      ['access tokens verified by the client package', undefined],
-      ['the same, with the feed of ended sessions', 'token'],
-    ] as const) {
-      const verifier = createVerifier({ url, feedToken })
-      const ours = () => verifier.verify(token)
-      await rates(bench.warmupSeconds / 2, [ours, bare])
-      let measured: number[] = []
-      const line = await compareInRounds(bench, {
-        ...{ row: 'verifier', what, rival: 'bare jwtVerify', goal: { atLeast: 0.9 } },
-        ours: async () => {
-          measured = await rates(2 * bench.seconds, [ours, bare])
-          return measured[0]!
-        },
-        theirs: async () => measured[1]!,
-      })
-      verifier.close()
-      lines.push(line)
-    }
-    await issuer.stop()
-    return lines
-  },
+const againstJose = (what: string, feedToken?: string) => async (bench: Bench) => {
+  const { url, token, stop } = await startIssuer()
+  const keys = createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`))
+  const verifier = createVerifier({ url, feedToken })
+  const ways = [
+    () => verifier.verify(token),
+    () => jwtVerify(token, keys, { algorithms: ['ES256'], typ: 'at+jwt', issuer: url, audience: url }),
+  ]
+  let measured = await rates(bench.warmupSeconds / 2, ways)
+  const line = await compare(bench, {
+    ...{ what, rival: 'bare jwtVerify', atLeast: 0.9 },
+    ours: async () => {
+      measured = await rates(2 * bench.seconds, ways)
+      return measured[0]!
+    },
+    theirs: async () => measured[1]!,
+  })
+  verifier.close()
+  await stop()
+  return line
 }
+
+export const verifications = [
+  againstJose('access tokens verified by the client package'),
+  againstJose('the same, with the feed of ended sessions', 'token'),
+]

@@ -7,11 +7,11 @@ import { waitFor } from '../../../test/helpers/wait.ts'
 import { newHookSecret } from '../../../test/helpers/webhook-receiver.ts'
 import { startTeller } from '../../../test/helpers/webhook-teller.ts'
 import { type Bench, CLIENTS } from '../bench.ts'
-import { requireStatuses } from '../load.ts'
-import { compareInRounds, type Line, type Row } from '../row.ts'
+import { compare } from '../compare.ts'
 import { logins } from '../traffic.ts'
 
 const ACCOUNTS = 1000
+const EVENTS = 3000
 const AT_ONCE = 8
 
 function startReceiver() {
@@ -25,87 +25,70 @@ function startReceiver() {
     },
   })
   return {
-    call: { url: `http://127.0.0.1:${server.port}/`, secret: newHookSecret(), previousSecrets: [] },
+    hook: { url: `http://127.0.0.1:${server.port}/`, secret: newHookSecret(), previousSecrets: [] },
     count: () => count,
     [Symbol.asyncDispose]: () => server.stop(true),
   }
 }
 
-async function measureDeliveries(bench: Bench): Promise<Line> {
-  const { newDatabase } = await bench.stores()
-  const database = openServer({ url: await newDatabase(), poolSize: 4 })
+/** Returns how many of the events are told a second. */
+async function rateOf(tell: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await tell()
+  return (EVENTS / (performance.now() - startedAt)) * 1000
+}
+
+export async function measureDeliveries(bench: Bench) {
+  const database = openServer({ url: await bench.newDatabase(), poolSize: 4 })
   await applyMigrations(database, new Date())
   await using receiver = startReceiver()
-  const tell = () => startTeller(database, receiver.call)
   // It begins with what happens from now on.
-  await (await tell()).close()
-  const events = 3000
-  const rateSince = (startedAt: number) => (events / (performance.now() - startedAt)) * 1000
+  await (await startTeller(database, receiver.hook)).close()
   /** From the start of a process to the last of the events that it finds in the log. */
   const told = async () => {
-    const news = Array.from({ length: events }, () => ({
-      type: 'account.updated' as const,
-      account: crypto.randomUUID(),
-    }))
+    const type = 'account.updated' as const
+    const news = Array.from({ length: EVENTS }, () => ({ type, account: crypto.randomUUID() }))
     await recordEvents(database, news, new Date())
-    const all = receiver.count() + events
-    const startedAt = performance.now()
-    const teller = await tell()
-    await waitFor(() => receiver.count() >= all, { intervalMs: 5 })
-    const rate = rateSince(startedAt)
-    await teller.close()
+    const all = receiver.count() + EVENTS
+    let teller: Awaited<ReturnType<typeof startTeller>> | undefined
+    const rate = await rateOf(async () => {
+      teller = await startTeller(database, receiver.hook)
+      await waitFor(() => receiver.count() >= all, { intervalMs: 5 })
+    })
+    await teller?.close()
     return rate
   }
   const body = JSON.stringify({ type: 'account.updated', data: 'x'.repeat(300) })
   const { signal } = new AbortController()
   const looped = async () => {
-    const startedAt = performance.now()
-    let left = events
+    let left = EVENTS
     const loop = async () => {
       while (left-- > 0)
-        await sendSigned(receiver.call, { id: `evt_${left}`, body, timeoutMs: 15_000, signal })
+        await sendSigned(receiver.hook, { id: `evt_${left}`, body, timeoutMs: 15_000, signal })
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, loop))
-    return rateSince(startedAt)
+    return rateOf(() => Promise.all(Array.from({ length: AT_ONCE }, loop)))
   }
   for (const each of [told, looped]) await each()
-  const line = await compareInRounds(bench, {
-    ...{ row: 'webhooks', what: 'events told to a webhook', rival: 'a loop of eight such requests' },
-    ...{ ours: told, theirs: looped, goal: { atLeast: 0.5 } },
+  const line = await compare(bench, {
+    ...{ what: 'events told to a webhook', rival: 'a loop of eight such requests', atLeast: 0.5 },
+    ...{ ours: told, theirs: looped },
   })
   await database.close()
   return line
 }
 
-async function measureLogins(bench: Bench, kind: string, atLeast: number): Promise<Line> {
+export const loginsWithWebhook = (kind: string, atLeast: number) => async (bench: Bench) => {
   await using receiver = startReceiver()
-  const { url, secret } = receiver.call
+  const { url, secret } = receiver.hook
   const webhooks = [{ name: 'app', url, secret, events: [kind] }]
   const told = await bench.startPoterne({ accounts: ACCOUNTS, settings: { webhooks: webhooks as never } })
   const alone = await bench.startPoterne({ accounts: ACCOUNTS })
   // So many, not so long: they cost the same on both sides.
   const amount = CLIENTS * (bench.quick ? 2 : 8)
-  const rate = async ({ url }: { url: string }) => {
-    const load = { url, traffic: logins(ACCOUNTS), connections: CLIENTS, seconds: 0, amount }
-    return requireStatuses(await bench.load(load), [200], 'login').rate
-  }
-  const line = await compareInRounds(bench, {
-    row: 'webhooks',
-    what: `logins, ${CLIENTS} clients, with a webhook for ${kind}`,
-    rival: 'without one',
-    ours: () => rate(told),
-    theirs: () => rate(alone),
-    goal: { atLeast },
+  const line = await compare(bench, {
+    ...{ what: `logins, ${CLIENTS} clients, with a webhook for ${kind}`, rival: 'without one', atLeast },
+    ours: () => bench.rate(told.url, logins(ACCOUNTS), { amount }),
+    theirs: () => bench.rate(alone.url, logins(ACCOUNTS), { amount }),
   })
-  await Promise.all([told.stop(), alone.stop()])
   return { ...line, notes: [`${receiver.count()} events told`] }
-}
-
-export const webhooksRow: Row = {
-  name: 'webhooks',
-  measure: async (bench: Bench) => [
-    await measureDeliveries(bench),
-    await measureLogins(bench, 'account.*', 0.98),
-    await measureLogins(bench, 'session.*', 0.85),
-  ],
 }
