@@ -1,12 +1,10 @@
 /**
  * Takes the pictures that docs/pages.md shows, of every state that the service gives: `bun scripts/take-pages.ts`. Needs Debian's
- * chromium and pngquant. With a folder it writes a picture of each state there instead, in the widths, themes and languages
- * that are looked at.
+ * chromium. With a folder it writes a picture of each state there instead, in the widths, themes and languages that are looked at.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { $ } from 'bun'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import {
   filesOf,
   type PageFile,
@@ -22,18 +20,6 @@ const SHEETS = [
   ['ar', 'dark'],
 ] as const
 type Theme = (typeof SHEETS)[number][1]
-
-/**
- * A band below a sheet, in the colours of what is off or few: they are so rare on it that they would have no place among the
- * colours of the picture.
- */
-const RARE: Record<Theme, string[]> = { light: [], dark: ['#f3bf6b', '#f3bf6b', '#2b2214'] }
-const bandOf = (theme: Theme) =>
-  RARE[theme].flatMap((colour) =>
-    [100, 75, 50, 25].map(
-      (share) => `<i style="background: color-mix(in srgb, ${colour} ${share}%, #16191d)"></i>`,
-    ),
-  )
 
 interface Look {
   width: number
@@ -82,13 +68,25 @@ async function takeSheet(browser: Browser, walked: Walked, look: Look, path: str
     viewport: { width: COLUMNS * (look.width + 16), height: 800 },
     deviceScaleFactor: 0.5,
   })
-  await sheet.setContent(`<!doctype html><style>body { margin: 0; font: 15px sans-serif; background: #888 } main { columns: ${COLUMNS}; column-gap: 16px }
-    footer { display: flex } i { flex: 1; height: 128px }
+  await sheet.setContent(`<!doctype html><style>body { margin: 0; columns: ${COLUMNS}; column-gap: 16px; font: 15px sans-serif; background: #888 }
     figure { margin: 0 0 16px; break-inside: avoid } figcaption { padding: 4px; background: #fff; color: #000 }
-    img { display: block; width: 100% }</style><main>${figures.join('')}</main><footer>${bandOf(look.theme).join('')}</footer>`)
-  await sheet.screenshot({ path, fullPage: true })
-  await $`pngquant --force --ext .png --strip --nofs 48 ${path}`
+    img { display: block; width: 100% }</style>${figures.join('')}`)
+  const picture = await sheet.screenshot({ fullPage: true })
+  await Bun.write(path, await asWebp(sheet, picture))
   await sheet.close()
+}
+
+/** A palette has no place for colours that are rare on a sheet, as that of what is off. */
+async function asWebp(page: Page, png: Buffer): Promise<Buffer> {
+  const url = await page.evaluate<string>(`(async () => {
+    const picture = new Image()
+    picture.src = 'data:image/png;base64,${png.toString('base64')}'
+    await picture.decode()
+    const canvas = Object.assign(document.createElement('canvas'), { width: picture.width, height: picture.height })
+    canvas.getContext('2d').drawImage(picture, 0, 0)
+    return canvas.toDataURL('image/webp', 0.8)
+  })()`)
+  return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64')
 }
 
 const [folder] = process.argv.slice(2)
@@ -98,7 +96,7 @@ for (const [language, sheetTheme] of SHEETS) {
   const states = await walkPages(world, language)
   const walked = { states, files: await filesOf(world.full, states) }
   if (folder === undefined) {
-    const path = join(import.meta.dir, `../docs/pictures/pages-${language}-${sheetTheme}.png`)
+    const path = join(import.meta.dir, `../docs/pictures/pages-${language}-${sheetTheme}.webp`)
     await takeSheet(browser, walked, { width: WIDTH, theme: sheetTheme }, path)
     continue
   }
