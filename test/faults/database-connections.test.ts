@@ -1,6 +1,6 @@
 /** The connections to PostgreSQL, alone, through every way a server can go away. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { type Database, param, statement } from '../../src/platform/postgres/database.ts'
@@ -59,14 +59,20 @@ async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unkno
 }
 
 const ask = (times: number) => Promise.all(Array.from({ length: times }, () => timed(database.all(one, {}))))
-const openSockets = () =>
-  readdirSync('/proc/self/fd').filter((fd) => {
+/** The sockets of this process that lead to the server: others may close at any moment. */
+function openSockets(): number {
+  const port = `:${server.port.toString(16).padStart(4, '0').toUpperCase()}`
+  const rows = readFileSync('/proc/self/net/tcp', 'utf8').split('\n')
+  const columns = rows.map((row) => row.trim().split(/\s+/))
+  const inodes = new Set(columns.filter(([, , remote]) => remote?.endsWith(port)).map((row) => row[9]))
+  return readdirSync('/proc/self/fd').filter((fd) => {
     try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith('socket:')
+      return inodes.has(/^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1])
     } catch {
       return false
     }
   }).length
+}
 const backends = async (): Promise<number[]> => {
   const rows = await control`select pid from pg_stat_activity where application_name = 'poterne'`
   return rows.map(({ pid }) => pid)
