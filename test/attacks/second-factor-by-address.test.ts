@@ -50,7 +50,7 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
     return statuses.filter((status) => status !== 429).length
   }
 
-  test('sixty wrong codes a day are compared, from however many addresses, and the owner is told', async () => {
+  longTest('sixty wrong codes a day are compared, from however many addresses, and the owner is told', async () => {
     passDay()
     const { person, secret } = await protectByApp(service)
     const { identifier } = person

@@ -631,7 +631,7 @@ describe('the page of administration', () => {
       expect(eventTypes.filter((type) => !(`event:${type}` in words))).toEqual([])
   })
 
-  test('a refused sign-in says why, and a session that ended leads back to it', async () => {
+  longTest('a refused sign-in says why, and a session that ended leads back to it', async () => {
     const { person, uuid } = await addAdministrator(service, 'viewer')
     const { page, close } = await open()
     await page.fill('input[name=identifier]', person.identifier)

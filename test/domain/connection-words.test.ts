@@ -16,6 +16,7 @@ import { newDirectory } from '../helpers/run-directory.ts'
 import { runHere } from '../helpers/run-here.ts'
 import { createDatabase, sharedPostgres, sharedRedis, startPostgres, startRedis } from '../helpers/servers.ts'
 import { mergeSettings, type Settings, startService, writeSettings } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
@@ -118,7 +119,7 @@ test('sslrootcert with a file that cannot be read, or holds no certificate', asy
     expect(said).toStartWith('its parameter sslrootcert names a file that holds no certificate in PEM')
 })
 
-test('redis:// to a port with TLS, and rediss:// to one without', async () => {
+longTest('redis:// to a port with TLS, and rediss:// to one without', async () => {
   const { key, cert } = createCertificate()
   const directory = newDirectory('redis-tls')
   const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]

@@ -4,6 +4,7 @@ import { type Answer, newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { newClient } from '../helpers/limited-service.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import { limitingShapes } from '../helpers/service.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useLimited, useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -117,7 +118,7 @@ describe('a full queue of passwords to hash', () => {
     expect((await service.post('password/reset', resetBody(identifier, otp))).status).toBe(200)
   })
 
-  test('lets those pass whose code was right already', async () => {
+  longTest('lets those pass whose code was right already', async () => {
     const people = await Promise.all(Array.from({ length: 3 }, () => newEmail()).map(registerSlowly))
     const codes = await Promise.all(
       people.map(async (identifier) => {

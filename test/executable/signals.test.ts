@@ -96,7 +96,7 @@ describe('a mail that is being sent', () => {
 })
 
 describe('a request that does not end', () => {
-  test.concurrent('does not keep the process beyond 10 s', async () => {
+  longTest.concurrent('does not keep the process beyond 10 s', async () => {
     const service = await startExecutable({ shape: 'postgres' })
     await beginRequest(service, JSON.stringify(registration(newEmail())))
     await Bun.sleep(200)

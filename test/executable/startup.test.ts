@@ -12,7 +12,7 @@ import { freePort } from '../helpers/free-port.ts'
 import { startGateway } from '../helpers/gateway.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { startSmtp } from '../helpers/smtp.ts'
-import { measureBelow, median } from '../helpers/soak.ts'
+import { longTest, measureBelow, median } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
@@ -83,7 +83,7 @@ describe('start to first answer', () => {
     expect(ms).toBeLessThan(goal)
   })
 
-  test('scripts/start listens within a second where the executable is built', async () => {
+  longTest('scripts/start listens within a second where the executable is built', async () => {
     await builtExecutable()
     const script = join(import.meta.dir, '../../scripts/start')
     const measure = async () => {

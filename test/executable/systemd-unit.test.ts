@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { builtExecutable } from '../helpers/executable.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { reduced } from '../helpers/soak.ts'
+import { longTest, reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(120_000)
@@ -216,7 +216,7 @@ if (process.getuid?.() === 0 && mayMount) {
       expect(madeByRoot()).toEqual([])
     })
 
-    test('a backup is of the service and its secret, and what would need the service stopped makes nothing', async () => {
+    longTest('a backup is of the service and its secret, and what would need the service stopped makes nothing', async () => {
       writeFileSync(join(machine.place('/root'), 'passphrase'), 'a passphrase of some length\n', {
         mode: 0o600,
       })
@@ -244,7 +244,7 @@ if (process.getuid?.() === 0 && mayMount) {
       expect(foreign.map((name) => join(STATE, 'poterne', name))).toEqual([file])
     })
 
-    test('a configuration that names another database does not reach the service of the unit', async () => {
+    longTest('a configuration that names another database does not reach the service of the unit', async () => {
       const withPlace = (name: string, place: string) => {
         const mail = '[smtp]\nhost = "127.0.0.1"\nfrom = "a@example.com"\n'
         writeFileSync(join(machine.place('/root'), name), `${place}\n${mail}`)

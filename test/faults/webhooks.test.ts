@@ -23,7 +23,7 @@ import {
   type TestService,
   writeSettings,
 } from '../helpers/service.ts'
-import { longTest, reduced } from '../helpers/soak.ts'
+import { longDescribe, longTest, reduced } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 import { type Behaviour, startReceiver, webhookSettings } from '../helpers/webhook-receiver.ts'
 import { startTeller } from '../helpers/webhook-teller.ts'
@@ -234,12 +234,12 @@ test.each([
   await receiver.close()
 })
 
-describe('a restore', () => {
+longDescribe('a restore', () => {
   const targets: [string, boolean][] = [
     ['into a new server', true],
     ['over the same database', false],
   ]
-  test.each(reduced(targets.slice(0, 1), targets))(
+  test.each(targets)(
     '%s neither tells again what was told, nor keeps back what happens after it',
     async (_, isNew) => {
       const receiver = await startReceiver()

@@ -6,6 +6,7 @@ import { adminOpenapiPage } from '../../scripts/openapi-page.ts'
 import { adminRoutes } from '../../src/compose/admin-app.ts'
 import { listening, onListener } from '../helpers/administration.ts'
 import { resolveReference } from '../helpers/openapi.ts'
+import { longTest } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is read by paths, its type would be the whole of OpenAPI
@@ -47,7 +48,7 @@ describe('the document of administration', () => {
     expect(elsewhere.body.code).toBe('route_not_found')
   })
 
-  test('lints clean', async () => {
+  longTest('lints clean', async () => {
     const elsewhere = { ...published, servers: [{ url: 'https://admin.poterne.test' }] }
     expect(await lintOpenapi(elsewhere)).toEqual({ clean: true, report: '' })
   }, 120_000)
