@@ -271,6 +271,14 @@ test('recovery codes are printed with the service, the account and the day, and 
   await page.context().close()
 })
 
+test('whose account it is takes one line beside the way back, however long the address', async () => {
+  const page = await openTab(await filesOf(world.full, walked))
+  await page.setViewportSize({ width: 320, height: 800 })
+  await page.setContent(stateOf('account-two-factor-endangered').html)
+  expect(await page.evaluate<number>(`document.querySelector('.up').offsetHeight`)).toBeLessThan(40)
+  await page.context().close()
+})
+
 test('in the colours of the reader lines tell a wrong field, what is dangerous, marks and the focus', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.emulateMedia({ forcedColors: 'active' })
