@@ -11,10 +11,10 @@ import {
   icon,
   initialsOf,
   isolated,
-  notice,
   otherWay,
   passwordInput,
   row,
+  submit,
   wrongText,
 } from '../frame/elements.ts'
 import { Html, html } from '../frame/html.ts'
@@ -85,9 +85,13 @@ export function page(
     content: html`<p class="up"><a href="${up.href}">${icon('back', 'back')}${up.label}</a>${who !== null && !isLead && isolated(who)}</p>
 ${heading(title, lead)}
 ${problem.above ?? noticeOf(visit)}
-${content}`,
+${visit.flow.problem?.code === 'reauthentication_required' ? signInAgain(visit) : content}`,
   }
 }
+
+/** It takes the place of what the page is for: that would be refused again. */
+const signInAgain = ({ path, texts: { pages }, to }: OwnVisit): Html =>
+  html`<form method="post" action="${to('/account/sign-in-again')}"><input type="hidden" name="page" value="${path}">${submit(pages.sign_in)}</form>`
 
 /** The first page of an account: the person is its title. */
 export function homePage(visit: OwnVisit, name: string | null, content: Html): Screen {
@@ -103,14 +107,10 @@ ${content}`,
   }
 }
 
-/** Returns the problem of a form that a signed-in person sent. A sign-in that is too old leads to the sign-in page. */
+/** Returns the problem of a form that a signed-in person sent. */
 export function problemOf(visit: OwnVisit, fields: readonly string[], wrongCode?: string): ShownProblem {
-  const { errors, pages } = visit.texts
-  const code = wrongCode ?? (visit.flow.letters ? pages.wrong_recovery_code : undefined)
-  const shown = showProblem(visit, fields, { now: visit.now, wrongCode: code })
-  if (visit.flow.problem?.code !== 'reauthentication_required') return shown
-  const again = html`<form method="post" action="${visit.to('/account/sign-in-again')}"><input type="hidden" name="page" value="${visit.path}"><button class="button quiet little">${pages.sign_in}</button></form>`
-  return { ...shown, above: notice(errors.reauthentication_required, 'bad', again) }
+  const code = wrongCode ?? (visit.flow.letters ? visit.texts.pages.wrong_recovery_code : undefined)
+  return showProblem(visit, fields, { now: visit.now, wrongCode: code })
 }
 
 export const linkButton = (label: string, href: string, kind = 'quiet main'): Html =>

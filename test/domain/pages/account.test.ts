@@ -239,6 +239,8 @@ describe('what the pages of an account show', () => {
     await browser.open('/account/export')
     await browser.press('Download')
     expect(browser.said).toContain('your last sign-in is too long ago')
+    // It would be refused again.
+    expect(browser.html).not.toContain('Download')
     await browser.press('Sign in')
     expect(browser.path).toBe('/sign-in')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
