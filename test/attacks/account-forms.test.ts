@@ -187,7 +187,11 @@ describe('a form that was drawn for somebody who signed in before', () => {
       expect([path, answer.status]).toEqual([path, 303])
       await first.browser.open(answer.headers.get('location') as string)
       const seen = [path, first.browser.path, first.browser.said]
-      expect(seen).toEqual([path, '/account', 'This page is from an earlier sign-in. Please start again.'])
+      expect(seen).toEqual([
+        path,
+        '/account',
+        'That page was from an earlier sign-in. Nothing of it was saved.',
+      ])
       expect(first.browser.html).toContain(next.person.identifier)
     }
     expect(await stateOf(now)).toEqual(before)

@@ -12,7 +12,7 @@ export const pagesEn: PageTexts = {
   other_host_title: 'This page is at another address',
   other_host: 'Please go on there.',
   start_again: 'This took too long. Please start again.',
-  earlier_sign_in: 'This page is from an earlier sign-in. Please start again.',
+  earlier_sign_in: 'That page was from an earlier sign-in. Nothing of it was saved.',
   cookies_blocked: 'Your browser blocks cookies. Allow them for this site to sign in.',
   wrong_password: 'The e-mail address, phone number or password is not right.',
   wrong_code: 'This code is not right. Check the newest message, or send another.',

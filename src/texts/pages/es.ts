@@ -12,7 +12,7 @@ export const pagesEs: PageTexts = {
   other_host_title: 'Esta página está en otra dirección',
   other_host: 'Continúe allí.',
   start_again: 'Ha tardado demasiado. Empiece de nuevo.',
-  earlier_sign_in: 'Esta página es de un inicio de sesión anterior. Empiece de nuevo.',
+  earlier_sign_in: 'Esa página era de un inicio de sesión anterior. No se ha guardado nada de ella.',
   cookies_blocked: 'Su navegador bloquea las cookies. Permítalas para este sitio e inicie sesión.',
   wrong_password: 'La dirección, el número o la contraseña no son correctos.',
   wrong_code: 'Este código no es correcto. Mire el mensaje más reciente o pida otro.',

@@ -10,7 +10,7 @@ export const pagesFr = {
   other_host_title: 'Cette page se trouve à une autre adresse',
   other_host: 'Continuez à cette adresse.',
   start_again: 'Vous avez mis trop de temps. Recommencez.',
-  earlier_sign_in: 'Cette page date d’une connexion précédente. Recommencez.',
+  earlier_sign_in: 'Cette page datait d’une connexion précédente. Rien n’en a été enregistré.',
   cookies_blocked: 'Votre navigateur bloque les cookies. Autorisez-les pour ce site afin de vous connecter.',
   wrong_password: 'L’adresse, le numéro ou le mot de passe n’est pas bon.',
   wrong_code: 'Ce code n’est pas le bon. Vérifiez le message le plus récent, ou renvoyez-en un.',

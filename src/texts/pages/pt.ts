@@ -12,7 +12,7 @@ export const pagesPt: PageTexts = {
   other_host_title: 'Esta página está noutro endereço',
   other_host: 'Continue lá, por favor.',
   start_again: 'Demorou demasiado. Comece de novo.',
-  earlier_sign_in: 'Esta página é de uma entrada anterior. Comece de novo.',
+  earlier_sign_in: 'Essa página era de uma entrada anterior. Nada dela foi guardado.',
   cookies_blocked: 'O seu navegador bloqueia cookies. Permita-os neste site para entrar.',
   wrong_password: 'O endereço, o número ou a senha não está certo.',
   wrong_code: 'Este código não está certo. Veja a mensagem mais recente ou peça outro.',

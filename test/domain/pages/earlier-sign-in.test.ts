@@ -12,7 +12,7 @@ import { socialSettings } from '../../helpers/social.ts'
 import { use } from '../../helpers/use-service.ts'
 
 const LOOPBACK = 'http://127.0.0.1/signed-in'
-const EARLIER = 'This page is from an earlier sign-in. Please start again.'
+const EARLIER = 'That page was from an earlier sign-in. Nothing of it was saved.'
 
 const provider = use(startPretendProvider)
 const service = use(
