@@ -143,7 +143,7 @@ export const wayOf = (form: string, label: string | Html, action: string, kind =
 export const otherWay = (
   label: string | Html,
   action: string,
-  kind: 'link' | 'row' | 'button quiet' = 'link',
+  kind: 'link' | 'row' | 'button quiet' | 'button quiet danger' = 'link',
   more: Html | null = null,
 ): Html => html`<button class="${kind}" formaction="${action}" formnovalidate${more}>${label}</button>`
 

@@ -3,7 +3,7 @@ import { askedFields, type Profile } from '../../../domain/accounts/core/profile
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { profileFields } from '../../../platform/postgres/schema.ts'
 import { nameOfLanguage } from '../../../texts/languages.ts'
-import { field, isolated, submit } from '../../frame/elements.ts'
+import { field, isolated, otherWay, submit } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
 import { type AccountOffered, otherProofs, page, problemOf, proofFields } from '../elements.ts'
@@ -60,6 +60,6 @@ ${field({
   value: visit.flow.typed?.contact ?? '',
   wrong: problem.of(kind, 'contact'),
 })}${proofFields(visit, security, problem)}${submit(pages.send_code)}${otherProofs(visit, security, pages.send_proof_code)}
-${present !== null && html`<p class="next"><button class="link" formaction="${visit.to(`/account/${kind}/remove`)}" formnovalidate>${kind === 'email' ? pages.remove_email : pages.remove_phone}</button></p>`}</form>`
+${present !== null && html`<div class="section">${otherWay(kind === 'email' ? pages.remove_email : pages.remove_phone, visit.to(`/account/${kind}/remove`), 'button quiet danger')}</div>`}</form>`
   return page(visit, pages[kind], change, problem, present !== null ? isolated(present) : null)
 }
