@@ -176,6 +176,19 @@ describe('the pages of an account', () => {
     expect((await service.get('me', { bearer: elsewhere.access_token })).status).toBe(401)
   })
 
+  test('other devices are counted in words, and signing out everywhere says that this one is among them', async () => {
+    const { browser, person } = await signedIn()
+    for (const others of ['This one only', 'This one and another', 'This one and 2 others']) {
+      await browser.open('/account')
+      expect(browser.html).toContain(`>${others}<`)
+      await service.logIn(person)
+    }
+    await browser.open('/account/sessions')
+    expect(browser.html).toContain('That includes this device.')
+    await browser.press('Sign out everywhere')
+    expect(browser.path).toBe('/signed-out')
+  })
+
   test('the account is deleted with the password, and nothing before', async () => {
     const { browser, person, password } = await signedIn()
     await browser.open('/account/delete')

@@ -54,7 +54,8 @@ export function overviewScreen(visit: OwnVisit, offered: AccountOffered, overvie
       })
     )
   }
-  const others = security.counts.sessions - 1
+  const others = Math.max(0, security.counts.sessions - 1)
+  const devices = [pages.this_device_only, pages.this_and_another][others] ?? pages.this_and_others
   return homePage(
     visit,
     profile?.name ?? null,
@@ -74,7 +75,7 @@ ${group(pages.where_signed_in)}${rows([
   rowLink('/account/sessions', {
     icon: 'laptop',
     label: pages.sessions,
-    detail: others < 1 ? pages.this_device_only : pages.this_and_others.replace('{count}', String(others)),
+    detail: devices.replace('{count}', String(others)),
   }),
   rowLink('/account/history', { icon: 'clock', label: pages.history, detail: pages.history_lead }),
 ])}

@@ -64,7 +64,7 @@ export function sessionsScreen(
         ),
       ),
     )}${trustedList(visit, security)}
-${list.length > 1 && html`<form method="post" action="${visit.to('/account/sessions/end-all')}">${submit(pages.end_all, 'quiet danger')}</form>`}`,
+${list.length > 1 && html`<form method="post" action="${visit.to('/account/sessions/end-all')}">${submit(pages.end_all, 'quiet danger')}<p class="hint">${pages.end_all_lead}</p></form>`}`,
     undefined,
     // Where there is no other, nothing is to be ended.
     list.length + security.trustedDevices.length > 1 ? pages.sessions_lead : null,
