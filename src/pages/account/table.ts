@@ -2,6 +2,7 @@
  * The pages of an account, one row for each path: what is shown there, what the form that is sent there does, and where a
  * mistake leads back.
  */
+import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import { otherWay, withContact } from '../frame/elements.ts'
 import { html } from '../frame/html.ts'
 import { onwardsOf } from '../visits/flow.ts'
@@ -28,7 +29,7 @@ export interface AccountPage {
   path: string
   show?: (visit: OwnVisit) => Promise<Screen> | Screen
   /** The form there proves who sits there, and nothing else. These are its words. */
-  proof?: (pages: OwnVisit['texts']['pages']) => Omit<Proof, 'action'>
+  proof?: (pages: OwnVisit['texts']['pages'], security: Security) => Omit<Proof, 'action'>
   work?: (visit: OwnVisit, typed: Typed) => Promise<Done>
   /** A mistake leads back there. Default: the path itself. */
   back?: string
@@ -63,8 +64,10 @@ export function accountPages(needs: Needs): AccountPage[] {
 
 const proofPage =
   ({ account }: Needs, action: string, proof: NonNullable<AccountPage['proof']>) =>
-  async (visit: OwnVisit) =>
-    proofScreen(visit, await account.read.security(visit), { ...proof(visit.texts.pages), action })
+  async (visit: OwnVisit) => {
+    const security = await account.read.security(visit)
+    return proofScreen(visit, security, { ...proof(visit.texts.pages, security), action })
+  }
 
 /** A step that leads to another page. */
 const turn = (path: string, back: string, work: NonNullable<AccountPage['work']>): AccountPage => ({
@@ -202,8 +205,9 @@ function twoFactor({ account, offered }: Needs): AccountPage[] {
     },
     {
       path: '/account/two-factor/off',
-      proof: (pages) => ({
-        ...{ title: pages.turn_off_two_factor, lead: pages.turn_off_lead },
+      proof: (pages, { account: { passwordDigest } }) => ({
+        title: pages.turn_off_two_factor,
+        lead: passwordDigest === null ? pages.turn_off_lead_without_password : pages.turn_off_lead,
         ...{ button: pages.turn_off, danger: true },
       }),
       work: account.disableTwoFactor,

@@ -1,7 +1,7 @@
 /** One's own account on the pages, through forms and without script. */
 import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone } from '../../helpers/api-client.ts'
-import { appCode, protectBySentCodes } from '../../helpers/authenticator.ts'
+import { appCode, protectByApp, protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { useService } from '../../helpers/use-service.ts'
 
@@ -132,12 +132,12 @@ describe('the pages of an account', () => {
     await service.inbox.nextCode(email)
     await browser.press('Send it again')
     await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
-    expect(browser.title).toBe('Recovery codes')
+    expect([browser.title, browser.said]).toEqual(['Recovery codes', 'Two-factor sign-in is on.'])
     const codes = [...browser.html.matchAll(/<li>([\w-]+)<\/li>/g)].map(([, code]) => code as string)
     expect(codes.length).toBeGreaterThanOrEqual(8)
     await browser.open('/account/two-factor/codes')
     await browser.press('New codes', { password, otp: codes[0]! })
-    expect(browser.title).toBe('Recovery codes')
+    expect([browser.title, browser.said]).toEqual(['Recovery codes', ''])
     // On paper and in the file they say whose they are.
     const [, caption = ''] = /<figcaption[^>]*>(.*?)<\/figcaption>/.exec(browser.html) ?? []
     expect(caption.replaceAll(/<\/?bdi>/g, '')).toMatch(
@@ -258,6 +258,21 @@ describe('what the pages of an account show', () => {
     expect(browser.path).toBe('/sign-in')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
     expect(browser.path).toBe('/account/export')
+  })
+
+  test('a removal of two factors that waits names what of this account stops it', async () => {
+    const { person, secret, bearer } = await protectByApp(service)
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    await browser.press('Sign in', { otp: appCode(secret, service.clock.now(), 1) })
+    const { directory, twoFactorRemovals } = service.inside.services
+    const { uuid } = (await service.get('me', { bearer })).body.account
+    await twoFactorRemovals.remove(await directory.find(uuid), { delaySeconds: 86_400 })
+    for (const path of ['/account', '/account/two-factor']) {
+      await browser.open(path)
+      expect(browser.said).toContain('Or sign in with your authenticator app.')
+      expect(browser.said).not.toContain('passkey')
+    }
   })
 
   test('with two factors, a form without the code says which one is missing', async () => {

@@ -72,7 +72,7 @@ describe('the secret of an app', () => {
     expect(browser.html).not.toContain('class="qr"')
   })
 
-  test('Reload, Back and a second form say that it is on, and lead to new codes', async () => {
+  test('Reload, Back and a second form say that it is on, and no button ends the codes that were saved', async () => {
     const { browser, page, secret } = await setUp()
     const otp = appCode(secret, service.clock.now())
     const { action } = browser.forms.find((form) =>
@@ -86,11 +86,14 @@ describe('the secret of an app', () => {
       '/account/two-factor/app/confirm',
     ]) {
       await browser.open(address)
-      expect(browser.said).toBe('It is on. The recovery codes are shown only once.')
+      expect(browser.said).toBe('It is on.')
+      expect(browser.html.match(/<a class="button[^>]*>/g)).toEqual([
+        '<a class="button main" href="/account/two-factor">',
+      ])
       expect(browser.html).toContain('href="/account/two-factor/codes"')
     }
     await browser.open('/account/two-factor/confirm')
-    expect(browser.said).toBe('It is on. The recovery codes are shown only once.')
+    expect(browser.said).toBe('It is on.')
   })
 
   test('what was typed for one account does not stand in the pages of the next', async () => {

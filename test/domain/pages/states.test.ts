@@ -170,6 +170,21 @@ const isPage = (path: string) =>
   /^\/(account|sign-|confirm|code|recover|choose-password|leave|signed-out)/.test(path) &&
   !['/sign-in/provider', '/account/providers/linked'].includes(path)
 
+test('the page of two factors shows each factor of the account, and a removal that waits', () => {
+  const endangered = textOf('account-two-factor-endangered')
+  expect(endangered).toContain('Codes by message On Code by e-mail')
+  expect(endangered).toContain('Support was asked to turn off your two-factor sign-in.')
+  // A code of a message does not stop it.
+  expect(endangered).not.toContain('Or sign in with')
+  expect(textOf('account-two-factor-with-app')).toMatch(/Authenticator app On .* Passkeys On /)
+  expect(textOf('account-endangered')).toContain('You have one recovery code left.')
+})
+
+test('an account without a password is told nothing of one on the pages of two factors', () => {
+  expect(textOf('account-without-password')).toContain('Two-factor sign-in Signing in takes one step Off')
+  expect(textOf('account-two-factor-without-password')).not.toContain('password')
+})
+
 test('a failure of the service loads nothing else', () => {
   // Its style is in the page, and the policy allows it by its hash.
   expect(pages.get('unavailable')?.loads).toEqual(['style'])
@@ -217,6 +232,11 @@ async function openTab(files: Awaited<ReturnType<typeof filesOf>>): Promise<Page
 }
 
 const stateOf = (name: string) => walked.find((state) => state.name === name)!
+const textOf = (name: string) =>
+  stateOf(name)
+    .html.replace(/^.*<main/s, '<main')
+    .replaceAll(/<[^>]*>|\s+/g, ' ')
+    .replaceAll(/ +/g, ' ')
 
 async function findingsOf(page: Page, state: PageState, script: string, isWhole: boolean): Promise<string[]> {
   await page.setViewportSize({ width: 320, height: 800 })

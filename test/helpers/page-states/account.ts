@@ -154,5 +154,6 @@ async function withoutPassword({ note, optional, browse }: Walk): Promise<void> 
   await browser.send('/sign-in/code', { identifier })
   await browser.send('/code', { otp: await optional.inbox.nextCode(identifier) })
   note('account-without-password', await browser.open('/account'))
+  note('account-two-factor-without-password', await browser.open('/account/two-factor'))
   note('account-password-first', await browser.open('/account/password'))
 }

@@ -9,9 +9,9 @@ import { nameOfProvider } from '../../../texts/names.ts'
 import { badge, group, isolated, notice, rowLink, rows, withTerms } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
-import { type AccountOffered, day, homePage, linkButton, time } from '../elements.ts'
+import { type AccountOffered, day, homePage, linkButton } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
-import { FEW_CODES } from './two-factor.ts'
+import { FEW_CODES, namesOfFactors, removalNotice } from './two-factor.ts'
 
 interface Overview {
   security: Security
@@ -25,14 +25,16 @@ interface Overview {
 /** What asks for something, above everything else. */
 function overviewNotices(visit: OwnVisit, offered: AccountOffered, { security }: Overview): Html {
   const { pages } = visit.texts
-  const { account, recoveryCodesLeft, removalAt } = security
+  const { account, recoveryCodesLeft } = security
   const newTerms = () => {
     const accept = html`<form method="post" action="${visit.to('/account/terms')}"><button class="button quiet little">${pages.accept}</button></form>`
     return notice(withTerms(visit.texts, offered.terms, pages.new_terms_lead), '', accept)
   }
   const passwordIsAll = !account.twoFactorEnabled && account.passwordDigest !== null
-  return html`${removalAt && notice(html`${pages.removal_waits} ${time(visit, removalAt)}. ${pages.removal_how}`, 'bad')}
-${account.twoFactorEnabled && recoveryCodesLeft < FEW_CODES && notice(pages.few_recovery_codes, 'warn', linkButton(pages.new_codes, '/account/two-factor/codes', 'quiet little'))}
+  const codesLeft = [pages.no_recovery_codes, pages.last_recovery_code][recoveryCodesLeft]
+  const fewCodes = codesLeft ?? pages.few_recovery_codes.replace('{count}', String(recoveryCodesLeft))
+  return html`${removalNotice(visit, security)}
+${account.twoFactorEnabled && recoveryCodesLeft < FEW_CODES && notice(fewCodes, 'warn', linkButton(pages.new_codes, '/account/two-factor/codes', 'quiet little'))}
 ${lacksTerms(account, offered.termsVersion) && newTerms()}
 ${passwordIsAll && notice(pages.only_step_notice, 'warn', linkButton(pages.turn_on_two_factor, '/account/two-factor', 'quiet little'))}`
 }
@@ -94,9 +96,6 @@ function signingInRows(
   const { pages } = visit.texts
   const { account, methods } = security
   const changedAt = account.passwordChangedAt
-  const factors = methods
-    .filter((method) => method !== 'recovery_code')
-    .map((method) => pages[`method_${method}` as keyof typeof pages])
   return [
     rowLink('/account/password', {
       icon: 'lock',
@@ -112,9 +111,9 @@ function signingInRows(
       icon: 'shield',
       label: pages.two_factor,
       detail: account.twoFactorEnabled
-        ? writeList(factors, visit.client.language)
+        ? writeList(namesOfFactors(visit, methods), visit.client.language)
         : account.passwordDigest === null
-          ? null
+          ? pages.one_step
           : pages.only_step,
       badge: account.twoFactorEnabled ? badge(pages.on, 'good') : badge(pages.off, 'warn'),
     }),

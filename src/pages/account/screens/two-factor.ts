@@ -1,6 +1,7 @@
 /** Two-factor sign-in: what is on, the app, the recovery codes. */
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
-import { badge, icon, isolated, notice, rowLink, rows } from '../../frame/elements.ts'
+import { writeList } from '../../../texts/dates.ts'
+import { badge, icon, isolated, notice, row, rowLink, rows } from '../../frame/elements.ts'
 import { Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
 import {
@@ -11,6 +12,7 @@ import {
   onwardsButton,
   page,
   problemOf,
+  time,
 } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 import { confirmCodeScreen, startAgainScreen } from './proof.ts'
@@ -18,31 +20,68 @@ import { confirmCodeScreen, startAgainScreen } from './proof.ts'
 /** Below that, somebody has to make new ones soon. */
 export const FEW_CODES = 3
 
-export function twoFactorScreen(
-  visit: OwnVisit,
-  { account, methods, recoveryCodesLeft }: Security,
-  offered: AccountOffered,
-): Screen {
+/** A removal of two factors that waits, and what of this account stops it: a code of a message does not. */
+export function removalNotice(visit: OwnVisit, { methods, removalAt }: Security): Html | null {
   const { pages } = visit.texts
+  if (removalAt === null) return null
+  const how = [
+    pages.removal_how,
+    methods.includes('totp') && pages.removal_how_totp,
+    methods.includes('passkey') && pages.removal_how_passkey,
+  ]
+  return notice(
+    html`${pages.removal_waits} ${time(visit, removalAt)}. ${how.filter(Boolean).join(' ')}`,
+    'bad',
+  )
+}
+
+/** The methods of the account that are second factors by themselves, named for people. */
+export const namesOfFactors = ({ texts: { pages } }: OwnVisit, methods: Security['methods']): string[] =>
+  methods
+    .filter((method) => method !== 'recovery_code')
+    .map((method) => pages[`method_${method}` as keyof typeof pages])
+
+export function twoFactorScreen(visit: OwnVisit, security: Security, offered: AccountOffered): Screen {
+  const { pages } = visit.texts
+  const { account, methods, recoveryCodesLeft } = security
   const on = account.twoFactorEnabled
-  const hasApp = methods.includes('totp')
+  const hasPassword = account.passwordDigest !== null
+  const sent = methods.filter((method) => method === 'email' || method === 'sms')
+  // Beside the name: at the end of the row it would leave the sentence no room on a phone.
+  const named = (label: string, shown = badge(pages.on, 'good')) => html`${label} ${shown}`
   const left = pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft))
+  const [offLead, onLead] = hasPassword
+    ? [pages.two_factor_lead, pages.two_factor_on_lead]
+    : [pages.two_factor_lead_without_password, pages.two_factor_on_lead_without_password]
   return page(
     visit,
     pages.two_factor,
-    html`${on && onwardsButton(visit, offered)}${rows([
+    html`${removalNotice(visit, security)}${on && onwardsButton(visit, offered)}${rows([
       rowLink(onTheWay(visit, '/account/two-factor/app'), {
         icon: 'phone',
-        // Beside the name: at the end of the row it would leave the sentence no room on a phone.
-        label: html`${pages.method_totp} ${hasApp ? badge(pages.on, 'good') : badge(pages.recommended)}`,
+        label: methods.includes('totp')
+          ? named(pages.method_totp)
+          : named(pages.method_totp, badge(pages.recommended)),
         detail: pages.app_lead,
       }),
       !on &&
-        account.passwordDigest !== null &&
+        hasPassword &&
         rowLink(onTheWay(visit, '/account/two-factor/on'), {
           icon: 'mail',
           label: pages.sent_codes,
           detail: pages.sent_codes_lead,
+        }),
+      sent.length > 0 &&
+        row({
+          icon: 'mail',
+          label: named(pages.sent_codes),
+          detail: writeList(namesOfFactors(visit, sent), visit.client.language),
+        }),
+      methods.includes('passkey') &&
+        rowLink('/account/passkeys', {
+          icon: 'passkey',
+          label: named(pages.passkeys),
+          detail: pages.passkeys_lead,
         }),
       on &&
         rowLink('/account/two-factor/codes', {
@@ -54,7 +93,7 @@ export function twoFactorScreen(
     ])}
 ${on && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
     undefined,
-    on ? pages.two_factor_on_lead : pages.two_factor_lead,
+    on ? onLead : offLead,
   )
 }
 
@@ -70,8 +109,10 @@ export function recoveryCodesScreen(
   const whose = [offered.service, email ?? phone ?? '', day(visit, visit.now)]
   const text = [whose.filter(Boolean).join(' · '), '', ...codes, ''].join('\n')
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`
+  // The session was read before the form did its work.
+  const wasOn = visit.session.account.twoFactorEnabled
   return page(
-    visit,
+    wasOn ? visit : { ...visit, flow: { ...visit.flow, notice: 'two_factor_on' } },
     pages.recovery_codes,
     html`<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' · '}${isolated(part)}`)}</figcaption>
 <ol class="codes" id="codes" dir="ltr">${codes.map((code) => html`<li>${code}</li>`)}</ol></figure>
@@ -84,14 +125,14 @@ ${onwardsButton(visit, offered) ?? linkButton(pages.codes_kept, '/account/two-fa
   )
 }
 
-/** Somebody came back to the page, or sent it twice, after two factors were turned on. */
+/** Somebody came back to the page, or sent it twice, after two factors were turned on. New codes would end those that were saved. */
 export function alreadyOnScreen(visit: OwnVisit, title: string): Screen {
   const { pages } = visit.texts
-  const codes = linkButton(pages.new_codes, '/account/two-factor/codes')
   return page(
     visit,
     title,
-    html`${notice(pages.already_on, 'good')}${codes}`,
+    html`${notice(pages.already_on, 'good')}${linkButton(pages.done, onTheWay(visit, '/account/two-factor'), 'main')}
+<p class="next"><a href="/account/two-factor/codes">${pages.codes_not_saved}</a></p>`,
     problemOf({ ...visit, flow: {} }, []),
   )
 }
