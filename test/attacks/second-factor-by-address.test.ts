@@ -50,18 +50,21 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
     return statuses.filter((status) => status !== 429).length
   }
 
-  longTest('sixty wrong codes a day are compared, from however many addresses, and the owner is told', async () => {
-    passDay()
-    const { person, secret } = await protectByApp(service)
-    const { identifier } = person
-    let compared = 0
-    for (let address = 0; address < 34; address++) compared += await guess(identifier, 5)
-    expect([compared, await notices(identifier)]).toEqual([EVERYWHERE, 1])
-    const client = newClient()
-    await logIn(identifier, client)
-    const refused = await service.post('2fa/verify', { identifier, otp: code(secret) }, client)
-    expectRefusal(refused, 'too_many_attempts')
-  })
+  longTest(
+    'sixty wrong codes a day are compared, from however many addresses, and the owner is told',
+    async () => {
+      passDay()
+      const { person, secret } = await protectByApp(service)
+      const { identifier } = person
+      let compared = 0
+      for (let address = 0; address < 34; address++) compared += await guess(identifier, 5)
+      expect([compared, await notices(identifier)]).toEqual([EVERYWHERE, 1])
+      const client = newClient()
+      await logIn(identifier, client)
+      const refused = await service.post('2fa/verify', { identifier, otp: code(secret) }, client)
+      expectRefusal(refused, 'too_many_attempts')
+    },
+  )
 
   test('an owner with the login token, the password in the call, or on a known device is not refused by it', async () => {
     passDay()

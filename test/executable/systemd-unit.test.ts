@@ -216,54 +216,61 @@ if (process.getuid?.() === 0 && mayMount) {
       expect(madeByRoot()).toEqual([])
     })
 
-    longTest('a backup is of the service and its secret, and what would need the service stopped makes nothing', async () => {
-      writeFileSync(join(machine.place('/root'), 'passphrase'), 'a passphrase of some length\n', {
-        mode: 0o600,
-      })
-      const sealing = ['--passphrase-file', '/root/passphrase', '--with-secret', '--json']
-      const directory = `${STATE}/poterne/backups`
-      const env = { SMTP_PASSWORD: 'hunter22', POTERNE_BACKUP_DIRECTORY: directory }
-      const backup = await asRoot(['backup', ...sealing], env)
-      expect([backup.code, backup.error]).toEqual([0, ''])
-      const { file, ...made } = JSON.parse(backup.out)
-      expect(made).toMatchObject({ accounts: 1, restored: true })
-      for (const args of reduced(
-        [['secret', 'rotate']],
-        [['secret', 'revoke', '--yes'], ['secret', 'rotate'], ['migrate']],
-      )) {
-        const { code, error } = await asRoot(args, env)
-        expect([args, code]).toEqual([args, 1])
-        expect(error).toContain('there is no database in /root/data')
-      }
-      expect(madeByRoot()).toEqual(['passphrase'])
-      const files = readdirSync(join(machine.place(STATE), 'poterne'), { recursive: true }) as string[]
-      const foreign = files.filter(
-        (file) => lstatSync(join(machine.place(STATE), 'poterne', file)).uid !== SERVICE_USER,
-      )
-      // The service itself writes in that directory, too.
-      expect(foreign.map((name) => join(STATE, 'poterne', name))).toEqual([file])
-    })
+    longTest(
+      'a backup is of the service and its secret, and what would need the service stopped makes nothing',
+      async () => {
+        writeFileSync(join(machine.place('/root'), 'passphrase'), 'a passphrase of some length\n', {
+          mode: 0o600,
+        })
+        const sealing = ['--passphrase-file', '/root/passphrase', '--with-secret', '--json']
+        const directory = `${STATE}/poterne/backups`
+        const env = { SMTP_PASSWORD: 'hunter22', POTERNE_BACKUP_DIRECTORY: directory }
+        const backup = await asRoot(['backup', ...sealing], env)
+        expect([backup.code, backup.error]).toEqual([0, ''])
+        const { file, ...made } = JSON.parse(backup.out)
+        expect(made).toMatchObject({ accounts: 1, restored: true })
+        for (const args of reduced(
+          [['secret', 'rotate']],
+          [['secret', 'revoke', '--yes'], ['secret', 'rotate'], ['migrate']],
+        )) {
+          const { code, error } = await asRoot(args, env)
+          expect([args, code]).toEqual([args, 1])
+          expect(error).toContain('there is no database in /root/data')
+        }
+        expect(madeByRoot()).toEqual(['passphrase'])
+        const files = readdirSync(join(machine.place(STATE), 'poterne'), { recursive: true }) as string[]
+        const foreign = files.filter(
+          (file) => lstatSync(join(machine.place(STATE), 'poterne', file)).uid !== SERVICE_USER,
+        )
+        // The service itself writes in that directory, too.
+        expect(foreign.map((name) => join(STATE, 'poterne', name))).toEqual([file])
+      },
+    )
 
-    longTest('a configuration that names another database does not reach the service of the unit', async () => {
-      const withPlace = (name: string, place: string) => {
-        const mail = '[smtp]\nhost = "127.0.0.1"\nfrom = "a@example.com"\n'
-        writeFileSync(join(machine.place('/root'), name), `${place}\n${mail}`)
-        return ['accounts', 'list', '--json', '--config', `/root/${name}`]
-      }
-      const own = await asRoot(withPlace('own.toml', `[storage]\ndata_dir = "${STATE}/poterne"`))
-      expect([own.code, JSON.parse(own.out).length]).toEqual([0, 1])
-      const other = await asRoot(withPlace('other.toml', '[storage]\ndata_dir = "/root/other"'))
-      expect([other.code, other.out]).toEqual([1, ''])
-      expect(other.error).toContain('there is no database in /root/other')
-      const secret = `[server]\nsecret = "${'ab'.repeat(32)}"`
-      const url = `${secret}\n[database]\nurl = "postgres://u@127.0.0.1:1/elsewhere"`
-      const server = await asRoot(withPlace('server.toml', url))
-      expect([server.code, server.out]).toEqual([1, ''])
-      const named = [...withPlace('other.toml', '[storage]\ndata_dir = "/root/other"')]
-      const asked = await asRoot([...named, '--socket', '/run/poterne/admin.sock'])
-      expect([asked.code, JSON.parse(asked.out).length]).toEqual([0, 1])
-      for (const name of ['own.toml', 'other.toml', 'server.toml']) rmSync(join(machine.place('/root'), name))
-    })
+    longTest(
+      'a configuration that names another database does not reach the service of the unit',
+      async () => {
+        const withPlace = (name: string, place: string) => {
+          const mail = '[smtp]\nhost = "127.0.0.1"\nfrom = "a@example.com"\n'
+          writeFileSync(join(machine.place('/root'), name), `${place}\n${mail}`)
+          return ['accounts', 'list', '--json', '--config', `/root/${name}`]
+        }
+        const own = await asRoot(withPlace('own.toml', `[storage]\ndata_dir = "${STATE}/poterne"`))
+        expect([own.code, JSON.parse(own.out).length]).toEqual([0, 1])
+        const other = await asRoot(withPlace('other.toml', '[storage]\ndata_dir = "/root/other"'))
+        expect([other.code, other.out]).toEqual([1, ''])
+        expect(other.error).toContain('there is no database in /root/other')
+        const secret = `[server]\nsecret = "${'ab'.repeat(32)}"`
+        const url = `${secret}\n[database]\nurl = "postgres://u@127.0.0.1:1/elsewhere"`
+        const server = await asRoot(withPlace('server.toml', url))
+        expect([server.code, server.out]).toEqual([1, ''])
+        const named = [...withPlace('other.toml', '[storage]\ndata_dir = "/root/other"')]
+        const asked = await asRoot([...named, '--socket', '/run/poterne/admin.sock'])
+        expect([asked.code, JSON.parse(asked.out).length]).toEqual([0, 1])
+        for (const name of ['own.toml', 'other.toml', 'server.toml'])
+          rmSync(join(machine.place('/root'), name))
+      },
+    )
 
     test('while it is stopped, a command says so instead of answering for an empty database', async () => {
       service.kill('SIGTERM')

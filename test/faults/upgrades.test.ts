@@ -145,39 +145,42 @@ async function migrateUntilIndex(url: string, watcher: postgres.Sql) {
   return child
 }
 
-longTest('a process or a server that is killed while an index is made leaves what the next start finishes', async () => {
-  const expected = await earlierSchema()
-  const server = await ownServer()
-  for (const killed of ['process', 'server']) {
-    const { url } = await createDatabase({ migrated: false, server })
-    const before = await connectServer({ url, poolSize: 1 })
-    await applyMigrations(before, new Date(), { migrations: migrations.slice(0, CONCURRENT) })
-    await before.close()
-    const clients = [1, 2].map(() => postgres(url, { max: 1, onnotice: () => {} }))
-    const [holder, watcher] = clients as [postgres.Sql, postgres.Sql]
-    await holder.unsafe('begin; lock table accounts in row exclusive mode')
-    const child = await migrateUntilIndex(url, watcher)
-    if (killed === 'server') {
-      await server.kill()
-      expect(await child.exited).toBe(1)
-      await server.start()
-      expect(await schemaOf(url)).toContain('accounts_email_prefix is invalid')
-    } else {
-      child.kill('SIGKILL')
-      await child.exited
+longTest(
+  'a process or a server that is killed while an index is made leaves what the next start finishes',
+  async () => {
+    const expected = await earlierSchema()
+    const server = await ownServer()
+    for (const killed of ['process', 'server']) {
+      const { url } = await createDatabase({ migrated: false, server })
+      const before = await connectServer({ url, poolSize: 1 })
+      await applyMigrations(before, new Date(), { migrations: migrations.slice(0, CONCURRENT) })
+      await before.close()
+      const clients = [1, 2].map(() => postgres(url, { max: 1, onnotice: () => {} }))
+      const [holder, watcher] = clients as [postgres.Sql, postgres.Sql]
+      await holder.unsafe('begin; lock table accounts in row exclusive mode')
+      const child = await migrateUntilIndex(url, watcher)
+      if (killed === 'server') {
+        await server.kill()
+        expect(await child.exited).toBe(1)
+        await server.start()
+        expect(await schemaOf(url)).toContain('accounts_email_prefix is invalid')
+      } else {
+        child.kill('SIGKILL')
+        await child.exited
+      }
+      const database = await connectServer({ url, poolSize: 1 })
+      const finished = applyMigrations(database, new Date(), { migrations })
+      // The server goes on with the index of a process that is gone, and the next start waits for it.
+      if (killed === 'process') {
+        await watcher`select pg_sleep(0.2)`
+        await holder.unsafe('commit')
+      }
+      expect(await finished).toEqual(names.slice(CONCURRENT))
+      expect(await schemaOf(url)).toEqual(expected)
+      await Promise.all([database.close(), ...clients.map((client) => client.end({ timeout: 0 }))])
     }
-    const database = await connectServer({ url, poolSize: 1 })
-    const finished = applyMigrations(database, new Date(), { migrations })
-    // The server goes on with the index of a process that is gone, and the next start waits for it.
-    if (killed === 'process') {
-      await watcher`select pg_sleep(0.2)`
-      await holder.unsafe('commit')
-    }
-    expect(await finished).toEqual(names.slice(CONCURRENT))
-    expect(await schemaOf(url)).toEqual(expected)
-    await Promise.all([database.close(), ...clients.map((client) => client.end({ timeout: 0 }))])
-  }
-})
+  },
+)
 
 test('an automatic vacuum ends for a migration, which would not wait until it is over', async () => {
   const { url } = await createDatabase({ migrated: false, server: await ownServer() })

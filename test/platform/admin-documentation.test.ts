@@ -48,10 +48,14 @@ describe('the document of administration', () => {
     expect(elsewhere.body.code).toBe('route_not_found')
   })
 
-  longTest('lints clean', async () => {
-    const elsewhere = { ...published, servers: [{ url: 'https://admin.poterne.test' }] }
-    expect(await lintOpenapi(elsewhere)).toEqual({ clean: true, report: '' })
-  }, 120_000)
+  longTest(
+    'lints clean',
+    async () => {
+      const elsewhere = { ...published, servers: [{ url: 'https://admin.poterne.test' }] }
+      expect(await lintOpenapi(elsewhere)).toEqual({ clean: true, report: '' })
+    },
+    120_000,
+  )
 
   test('has every route of the table, with what it asks for', () => {
     const described = new Map(operations())
