@@ -27,6 +27,7 @@ const config = {
   smtp: null,
   sms: { autofillDomain: null },
   codes: { lifetimeSeconds: 600 },
+  pages: { enabled: true },
   texts,
 } as never
 const sample = createSamples(config, catalog)

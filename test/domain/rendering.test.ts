@@ -264,7 +264,8 @@ describe('a notice', () => {
         expect(html?.match(button)?.[1]).toBe(label.replaceAll("'", '’'))
         expect(html?.split(anchor)).toHaveLength(2)
         // No sentence says what the button below it says.
-        expect(html?.split(label.replaceAll("'", '’'))).toHaveLength(2)
+        const seen = html?.replace(/<div style="display:none.*?<\/div>/, '')
+        expect(seen?.split(label.replaceAll("'", '’'))).toHaveLength(2)
         expect(text.split('https://')).toHaveLength(2)
         expect(render({ purpose, language }, noLink).html).not.toContain('class="button"')
       }
@@ -302,28 +303,72 @@ describe('below a message', () => {
     expect(footerOf({ purpose: 'operator_wrong_codes' })).not.toContain('because')
   })
 
+  const config = {
+    server: { baseUrl: 'https://auth.example.com' },
+    smtp: null,
+    sms: {},
+    pages: { enabled: true },
+  }
+  const withPages = createRenderer(
+    { ...config, texts: { ...noTexts, colour: '#ffe14d' } } as never,
+    createCatalog({ language: 'en' }),
+  )
+
   test('a notice leads to the devices of the account where there are pages, and a code to nothing', () => {
-    const config = {
-      server: { baseUrl: 'https://auth.example.com' },
-      smtp: null,
-      sms: {},
-      pages: { enabled: true },
-    }
-    const texts = { ...noTexts, colour: '#ffe14d' }
-    const withPages = createRenderer({ ...config, texts } as never, createCatalog({ language: 'en' }))
-    const { text, html } = render({ language: 'en', purpose: 'password_changed' }, withPages)
+    const { text, html } = render({ language: 'en', purpose: 'new_device' }, withPages)
     expect(text).toContain('Review your account\nhttps://auth.example.com/account/sessions')
     expect(html).toMatch(
       /<a class="button" href="https:\/\/auth\.example\.com\/account\/sessions" style="[^"]*background:#ffe14d;color:#14171c/,
     )
     for (const purpose of ['confirmation', 'account_erased', 'operator_wrong_codes'])
-      expect(render({ language: 'en', purpose }, withPages).html).not.toContain('/account/sessions')
-    const restored = render({ language: 'en', purpose: 'contact_restored' }, withPages)
-    expect(restored.text).toContain('Choose a new password\nhttps://auth.example.com/recover\n')
-    expect([...restored.html!.matchAll(/class="button" href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
-      'https://auth.example.com/recover',
+      expect(render({ language: 'en', purpose }, withPages).html).not.toContain('class="button"')
+  })
+
+  test.each([
+    ['password_changed', 'Choose a new password', '/recover'],
+    ['contact_restored', 'Choose a new password', '/recover'],
+    ['email_changed', 'Choose a new password', '/account/password'],
+    ['second_factor_failed', 'Choose a new password', '/account/password'],
+    ['account_unlocked', 'Sign in', '/sign-in'],
+    ['passkey_copied', 'Passkeys', '/account/passkeys'],
+    ['authenticator_lost', 'Two-factor sign-in', '/account/two-factor'],
+    ['recovery_codes_replaced', 'Two-factor sign-in', '/account/two-factor'],
+    ['recovery_created', 'Review your account', '/account/sessions'],
+    ['identity_linked', 'Linked accounts', '/account/providers'],
+  ])('%s leads to where its advice is followed', (purpose, label, path) => {
+    const { text, html } = render({ language: 'en', purpose }, withPages)
+    expect(text).toContain(`\n\n${label}\nhttps://auth.example.com${path}\n\n`)
+    expect([...html!.matchAll(/class="button" href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
+      `https://auth.example.com${path}`,
     ])
   })
+
+  test('an account that was there already is entered, or gets a new password', () => {
+    const { text, html } = render({ language: 'en', purpose: 'account_exists' }, withPages)
+    expect(text).toContain(
+      'Sign in\nhttps://auth.example.com/sign-in\n\nChoose a new password\nhttps://auth.example.com/recover\n',
+    )
+    expect([...html!.matchAll(/<a class="(\w+)" href="([^"]+)"/g)].map(([, ...found]) => found)).toEqual([
+      ['button', 'https://auth.example.com/sign-in'],
+      ['soft', 'https://auth.example.com/recover'],
+    ])
+  })
+})
+
+test('lists of messages show what there is to do beside the title, and no address', () => {
+  const shown = (values: Partial<PersonMessage>, from = renderer()) =>
+    render({ language: 'en', ...values }, from).html?.match(/<div style="display:none[^>]*>([^<]*)</)?.[1]
+  const link = 'https://auth.example.com/undo?t=x'
+  const withLink = createRenderer(
+    { server: { baseUrl: 'https://auth.example.com' }, smtp: null, sms: {}, texts: noTexts } as never,
+    createCatalog({ language: 'en' }),
+    () => link,
+  )
+  expect(shown({ purpose: 'passkey_copied' })).toBe('Remove that passkey and add a new one.')
+  expect(shown({ purpose: 'email_changed' }, withLink)).toBe(
+    'If this was not you, undo this within seven days',
+  )
+  expect(shown({})).toBe('Good for 10 minutes, once')
 })
 
 describe('where people reach those who run the service', () => {

@@ -20,8 +20,13 @@ export interface EmailParts {
   footer: string[]
   /** An address of the service that stands in one of the paragraphs; null: none. */
   link: string | null
-  /** A page of the service on which something can be done about it; it may be the link. */
-  button: { label: string; href: string } | null
+  /** The pages of the service on which something can be done about it, the likeliest first; it may be the link. */
+  buttons: readonly EmailButton[]
+}
+
+export interface EmailButton {
+  label: string
+  href: string
 }
 
 /** The parts that all e-mails of a service share. */
@@ -35,7 +40,7 @@ interface EmailLook {
 }
 
 export function plainText(parts: EmailParts): string {
-  const { greeting, above, code, validity, facts, below, button, footer } = parts
+  const { greeting, above, code, validity, facts, below, buttons, footer } = parts
   const blocks = [
     greeting,
     ...above,
@@ -43,9 +48,9 @@ export function plainText(parts: EmailParts): string {
     ...(validity === null ? [] : [validity]),
     ...(facts.length === 0 ? [] : [facts.map(([label, value]) => `${label} ${value}`.trim()).join('\n')]),
     ...below,
-    ...(button === null || [...above, ...below].some((text) => text.includes(button.href))
-      ? []
-      : [`${button.label}\n${button.href}`]),
+    ...buttons
+      .filter(({ href }) => ![...above, ...below].some((text) => text.includes(href)))
+      .map(({ label, href }) => `${label}\n${href}`),
   ]
   return `${blocks.join('\n\n')}\n\n-- \n${footer.join('\n')}\n`
 }
@@ -56,11 +61,18 @@ const ADDRESS = 'margin:0 0 16px;color:#5a626d;font-size:13px;line-height:20px'
 const anchorTo = (link: string) =>
   `<a dir="ltr" href="${escapeHtml(link)}" style="color:inherit;overflow-wrap:anywhere">${escapeHtml(link)}</a>`
 
+/** A sentence without the address at its end. */
+const withoutLink = (text: string, link: string | null) =>
+  link !== null && text.endsWith(link) ? withoutColon(text.slice(0, -link.length).trim()) : text
+
 /**
  * An address at the end of its sentence stands below its button. A sentence that says what the button says is left out.
  * `waiting`: the button until it stands somewhere.
  */
-function paragraphWith({ link, button }: EmailParts, waiting: string[]): (text: string) => string[] {
+function paragraphWith(
+  { link, buttons: [button] }: EmailParts,
+  waiting: string[],
+): (text: string) => string[] {
   const takeButton = () => (button?.href === link ? waiting.splice(0) : [])
   return (text) => {
     if (link === null || !text.includes(link)) return [paragraph(text)]
@@ -75,11 +87,11 @@ function paragraphWith({ link, button }: EmailParts, waiting: string[]): (text: 
 }
 
 export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutHtml }: EmailLook): string {
-  const { language, subject, above, code, validity, facts, below, button, footer } = parts
+  const { language, subject, above, code, validity, facts, below, buttons, footer, link } = parts
   const direction = textDirection(language)
   const logo = logoUrl === null ? '' : escapeHtml(logoUrl)
   const { brand, onBrand } = brandTokens(colour, 'light')
-  const waiting = button === null ? [] : [buttonTo(button, brand, onBrand)]
+  const waiting = buttons.length === 0 ? [] : [buttonRow(buttons, brand, onBrand)]
   const content = [
     ...above.map(paragraph),
     ...codeBlock(code, validity),
@@ -91,8 +103,8 @@ export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutH
     content: content.join('\n'),
     header: headerOf(service, logo, brand, onBrand),
     footer: footer.map(escapeHtml).join('<br>'),
-    // The title says what it is about; lists of messages show what comes next.
-    preheader: escapeHtml((code === null ? above[0] : validity) ?? ''),
+    // The title says what it is about; lists of messages show what there is to do.
+    preheader: escapeHtml((code === null ? withoutLink(below[0] ?? above[0] ?? '', link) : validity) ?? ''),
     subject: escapeHtml(subject),
     service: escapeHtml(service),
     logo_url: logo,
@@ -144,5 +156,12 @@ function factRows(facts: EmailParts['facts']): string[] {
   ]
 }
 
-const buttonTo = ({ label, href }: { label: string; href: string }, brand: string, onBrand: string) =>
-  `<p style="margin:20px 0 16px"><a class="button" href="${escapeHtml(href)}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:${brand};color:${onBrand};font-size:15px;font-weight:600;text-decoration:none">${escapeHtml(label)}</a></p>`
+/** What follows the first one is as loud as a sentence. */
+function buttonRow(buttons: readonly EmailButton[], brand: string, onBrand: string): string {
+  const filled = `display:inline-block;padding:10px 18px;border-radius:8px;background:${brand};color:${onBrand};font-size:15px;font-weight:600;text-decoration:none`
+  const links = buttons.map(({ label, href }, at) => {
+    const [kind, look] = at === 0 ? ['button', filled] : ['soft', 'color:#5a626d;font-size:15px']
+    return `<a class="${kind}" href="${escapeHtml(href)}" style="${look}">${escapeHtml(label)}</a>`
+  })
+  return `<p style="margin:20px 0 16px">${links.join(' &nbsp; ')}</p>`
+}

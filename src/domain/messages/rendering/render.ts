@@ -10,6 +10,7 @@ import { type Language, textDirection } from '../../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
 import { chosenName, oneLine } from '../../../texts/names.ts'
 import { typographic } from '../../../texts/sentences.ts'
+import type { Texts } from '../../../texts/texts.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import {
   isToNewContact,
@@ -77,7 +78,7 @@ export function createRenderer(
 }
 
 type Words = ReturnType<typeof createLanguage>
-type OwnParts = Pick<EmailParts, 'above' | 'validity' | 'facts' | 'below' | 'footer' | 'button'>
+type OwnParts = Pick<EmailParts, 'above' | 'validity' | 'facts' | 'below' | 'footer' | 'buttons'>
 
 function codeParts(
   { purpose, codeGroup, createdAt }: PersonMessage,
@@ -94,7 +95,7 @@ function codeParts(
     facts: circumstancesOf(createdAt, facts, words),
     below,
     footer: [words.footer(facts), reason].map(typographic),
-    button: null,
+    buttons: [],
   }
 }
 
@@ -113,14 +114,29 @@ const actions: Partial<Record<string, keyof MessageTexts['actions']>> = {
   invited: 'accept',
 }
 
-/** After these there is no account to look at, or somebody else did it. */
-const unreviewed: ReadonlySet<string> = new Set(['account_erased', 'account_exists', 'account_locked'])
+/** Where notices lead whose purpose begins so, with the page's own name. */
+const pageNames: [start: string, path: string, name: keyof Texts['pages']][] = [
+  ['account_unlocked', '/sign-in', 'sign_in'],
+  ['passkey_', '/account/passkeys', 'passkeys'],
+  ['authenticator_', '/account/two-factor', 'two_factor'],
+  ['recovery_code', '/account/two-factor', 'two_factor'],
+  ['two_factor_', '/account/two-factor', 'two_factor'],
+  ['identity_', '/account/providers', 'providers'],
+]
 
-/** The page on which something can be done about a notice without a link. */
-function pageAfter(purpose: string, words: Words, pages: string): EmailParts['button'] {
+/** Their advice is another password, which they still change with that of before. */
+const unsafe = /^(email|phone)_(changed|removed)$|^account_exported$|^second_factor_failed$/
+
+/** The pages on which the advice of a notice without a link is followed; none where the account is gone. */
+function pagesAfter(purpose: string, { review, reset, pages }: Words, at: string): EmailParts['buttons'] {
+  const recover = { label: reset, href: `${at}/recover` }
+  if (purpose === 'account_erased') return []
+  if (purpose === 'account_exists') return [{ label: pages.sign_in, href: `${at}/sign-in` }, recover]
   // Nobody signs in with the password of before.
-  if (purpose === 'contact_restored') return { label: words.reset, href: `${pages}/recover` }
-  return { label: words.review, href: `${pages}/account/sessions` }
+  if (purpose === 'contact_restored' || purpose === 'password_changed') return [recover]
+  if (unsafe.test(purpose)) return [{ label: reset, href: `${at}/account/password` }]
+  const [, path, name] = pageNames.find(([start]) => purpose.startsWith(start)) ?? []
+  return [{ label: name ? pages[name] : review, href: `${at}${path ?? '/account/sessions'}` }]
 }
 
 /** `pages`: where the pages are; null: there are none. */
@@ -133,16 +149,17 @@ function noticeParts(
   const [what = '', ...advice] = words.templates[purpose as MessagePurpose].above(facts)
   const isForOperator = purpose.startsWith('operator_')
   const reason = words.reason(facts, purpose === 'invited')
-  const leads = pages !== null && !isForOperator && !unreviewed.has(purpose)
+  const leads = pages !== null && !isForOperator
   const action = actions[purpose]
-  const page = leads ? pageAfter(purpose, words, pages) : null
+  const after = leads ? pagesAfter(purpose, words, pages) : []
+  const buttons = action && facts.link ? [{ label: words.actions[action], href: facts.link }] : after
   return {
     above: [typographic(what)],
     validity: null,
     facts: circumstancesOf(createdAt, facts, words),
     below: advice.map(typographic),
     footer: [words.footer(facts), ...(isForOperator ? [] : [reason])].map(typographic),
-    button: action && facts.link ? { label: typographic(words.actions[action]), href: facts.link } : page,
+    buttons: buttons.map(({ label, href }) => ({ label: typographic(label), href })),
   }
 }
 
@@ -151,7 +168,8 @@ function noticeParts(
  * type error here.
  */
 function createLanguage(tag: Language, catalog: Catalog) {
-  const texts: MessageTexts<SentCodePurpose, NoticePurpose> = catalog.of(tag).messages
+  const all = catalog.of(tag)
+  const texts: MessageTexts<SentCodePurpose, NoticePurpose> = all.messages
   const { messages: templates, ...shared } = createTemplates(texts, tag)
   return {
     tag,
@@ -159,6 +177,7 @@ function createLanguage(tag: Language, catalog: Catalog) {
     review: texts.review,
     reset: texts.reset,
     actions: texts.actions,
+    pages: all.pages,
     quotes: quotesOf(texts, tag),
     templates,
     ...shared,
