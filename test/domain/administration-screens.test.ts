@@ -260,6 +260,7 @@ describe('the page of administration', () => {
       await heading(page, name)
       if (inside) await page.waitForSelector(`form [name=${inside}]`)
       if (inside) await page.waitForSelector('tbody tr')
+      await readRows(page, name)
       await look(page, name.toLowerCase())
       for (const width of inside ? [390, 768, 1440] : []) {
         await page.setViewportSize({ width, height: 900 })
@@ -276,7 +277,7 @@ describe('the page of administration', () => {
     await press(page, 'Today')
     expect(await page.inputValue('select[name=actor_type]')).toBe('administrator')
     expect(await page.isVisible('select[name=actor_type]')).toBe(true)
-    await press(page, 'Show everything')
+    await press(page, 'Clear')
     await page.waitForSelector('select[name=actor_type]', { state: 'hidden' })
     await page.setViewportSize({ width: 1440, height: 900 })
 
@@ -619,7 +620,7 @@ describe('the page of administration', () => {
       expect(shown.filter((text) => text.includes('Signed in'))).toHaveLength(1)
       await page.fill('input[name=to]', '2020-01-01')
       await page.waitForSelector('.empty p:has-text("No event matches.")')
-      await press(page, 'Show everything')
+      await press(page, 'Clear')
       await page.waitForSelector('tr:has-text("Registered")')
       expect(await page.inputValue('input[name=to]')).toBe('')
       await close()
@@ -685,6 +686,15 @@ async function addPasskey(page: Page, person: Person, secret: string): Promise<v
   await page.fill('input[name=otp]', appCode(secret, service.clock.now()))
   await page.press('input[name=otp]', 'Enter')
   await page.waitForSelector('form[action^="/account/passkeys/choose"]')
+}
+
+/** A message tells what became of its code. Whoever did something is named once, and when by the clock. */
+async function readRows(page: Page, screen: string): Promise<void> {
+  if (screen === 'Messages') await page.waitForSelector('td.outcome:text-matches("^used after .* second")')
+  if (screen !== 'Events') return
+  const own = page.locator('tr:has-text("Signed in to this page")').first()
+  expect(await own.locator('td.named').innerText()).toBe('')
+  expect(await own.locator('td.when').innerText()).toMatch(/\d{1,2}:\d\d/)
 }
 
 /** Returns how much larger the first plot is shown than it was drawn. */

@@ -12,7 +12,7 @@ import {
 } from './account-actions.js'
 import { call, may } from './api.js'
 import { announce } from './dialogs.js'
-import { badge, breakable, button, capital, element, say } from './elements.js'
+import { badge, breakable, button, capital, details, element, say } from './elements.js'
 import { choice, field, listOf } from './forms.js'
 import { IN_TITLE } from './line-breaks.js'
 import { readRole } from './screen-accounts.js'
@@ -24,7 +24,8 @@ const languages = new Intl.DisplayNames(document.documentElement.lang, { type: '
 const none = (word = 'none') => element('span', { class: 'soft' }, say(word))
 
 /** "Change", and for those who do not see beside what it stands, of what. */
-const link = (label, of, act) => button([label, element('span', { class: 'hidden' }, ` ${of}`)], act, 'link')
+const link = (label, of, act, kind = 'link') =>
+  button([label, element('span', { class: 'hidden' }, ` ${of}`)], act, kind)
 
 const actsOf = (acts) => acts.length > 0 && element('div', { class: 'does' }, acts)
 
@@ -49,9 +50,7 @@ const factCard = (title, rows, more) =>
 
 /** What is many is folded: its number is the sentence. */
 const folded = (summary, items, word) =>
-  items.length === 0
-    ? none(word)
-    : element('details', {}, [element('summary', {}, summary), element('ul', { class: 'few' }, items)])
+  items.length === 0 ? none(word) : details(summary, element('ul', { class: 'few' }, items))
 
 const line = (above, below, act) =>
   element('li', {}, [element('div', {}, [element('b', {}, above), element('span', {}, below)]), act || null])
@@ -71,7 +70,7 @@ function contacts(context) {
         link(say(value === null ? 'add' : 'change'), label, () => changeContact(context, kind, value)),
       value !== null &&
         mayEverything('accounts:write') &&
-        link(say('remove'), label, () => removeContact(context, kind, value)),
+        link(say('remove'), label, () => removeContact(context, kind, value), 'link soft'),
     ]
   }
   return factCard(say('contacts'), [
@@ -85,7 +84,7 @@ const kinds = ['mobile', 'tablet', 'desktop']
 export function deviceOf({ device_name: name, device_os: os, device_type: type }) {
   const kind = kinds.find((one) => one === type?.toLowerCase())
   const system = os && !name?.includes(os) ? os : null
-  const said = [name, system].filter(Boolean).join(' · ')
+  const said = name && system ? say('device_on', { name, system }) : name || system
   return said || (kind ? say(`device_${kind}`) : say('unknown_device'))
 }
 

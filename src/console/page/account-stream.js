@@ -1,9 +1,9 @@
 /** What happened at one account: its events and its messages, newest first and day by day. */
 import { call, may, query } from './api.js'
 import { breakable, button, element, icon, rowButton, say } from './elements.js'
-import { mergeEvents, sentenceOf, showEvent } from './screen-events.js'
-import { aboutOf, canBeSentAgain, retryButton, showMessage } from './screen-messages.js'
-import { dayOf, exactTime, hourOf, locale, spanOf } from './times.js'
+import { isSomebody, mergeEvents, nameOfActor, sentenceOf, showEvent } from './screen-events.js'
+import { aboutOf, canBeSentAgain, codeFateOf, retryButton, showMessage } from './screen-messages.js'
+import { dayOf, exactTime, hourOf } from './times.js'
 
 const AT_ONCE = 20
 
@@ -37,10 +37,11 @@ const iconOf = ({ type, outcome }) =>
   outcome === 'failure' ? 'alert' : (icons[type] ?? icons[type.split('.')[0]] ?? 'info')
 
 /** Where it happened and who did it, as far as that is more than the person. */
-function circumstancesOf({ type, actor, outcome, device, address }) {
-  const isSomebody = actor.type === 'account' && outcome === 'failure'
-  const isSaid = type === 'account.viewed' || (actor.type === 'account' && !isSomebody)
-  const by = isSomebody ? say('by_somebody') : (actor.name ?? say(`actor_${actor.type}`))
+function circumstancesOf(event) {
+  const { type, actor, device, address } = event
+  const isOthers = isSomebody(event)
+  const isSaid = type === 'account.viewed' || (actor.type === 'account' && !isOthers)
+  const by = isOthers ? say('by_somebody') : nameOfActor(actor)
   return [!isSaid && by, device, address].filter(Boolean).join(' · ')
 }
 
@@ -50,7 +51,7 @@ const list = new Intl.ListFormat(document.documentElement.lang, { type: 'conjunc
 /** Says by whom somebody was looked at, and by what they signed in. */
 function sayEvent(more, event) {
   const { type, actor, data } = event
-  if (type === 'account.viewed') return say('looked_at', { name: actor.name ?? say(`actor_${actor.type}`) })
+  if (type === 'account.viewed') return say('looked_at', { name: nameOfActor(actor) })
   const by = [...new Set((data.amr ?? []).flatMap((method) => means[method] ?? []))]
   if (type === 'login.succeeded' && by.length > 0)
     return say('signed_in_by', { means: list.format(by.map((one) => say(`means_${one}`))) })
@@ -73,26 +74,17 @@ const ofEvent = (account, more) => (event) => ({
   show: (times) => showEvent(event, more, times),
 })
 
-const inSeconds = new Intl.NumberFormat(locale, { style: 'unit', unit: 'second', unitDisplay: 'long' })
-/** Seconds too, which tell that a code came at once. */
-const shortSpanOf = (seconds) =>
-  seconds < 60 ? inSeconds.format(Math.max(1, Math.round(seconds))) : spanOf(seconds)
-
-/** What became of a message: of its code, where it has one and that is known, else of the sending. */
-function fateOf({ state, code, code_used_at: usedAt, created_at: at }) {
-  const isSent = state === 'sent' || state === 'delivered'
-  if (usedAt) return say('code_used_after', { span: shortSpanOf((new Date(usedAt) - new Date(at)) / 1000) })
-  if (isSent && code) return say(`code_${code}`)
-  return say(`fate_${state}`)
-}
-
 const ofMessage = (refresh) => (message) => ({
   at: message.created_at,
   picture: message.channel === 'sms' ? 'phone' : 'mail',
   isBad: message.state === 'refused' || message.state === 'unknown',
   tab: 'messages',
   sentence: say(message.code ? 'sent_code' : 'told', { about: aboutOf(message) }),
-  below: [say(`channel_${message.channel}`), message.destination, fateOf(message)]
+  below: [
+    say(`channel_${message.channel}`),
+    message.destination,
+    codeFateOf(message) ?? say(`fate_${message.state}`),
+  ]
     .filter(Boolean)
     .join(' · '),
   show: () => showMessage(message),

@@ -2,6 +2,7 @@
 import { session } from './api.js'
 import { avatar, button, element, icon, say } from './elements.js'
 
+const shortcut = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘K' : 'Ctrl K'
 const { languages, logo } = JSON.parse(document.getElementById('look').textContent)
 
 const mark = () =>
@@ -97,7 +98,7 @@ export function showBar(bar, { current, screens, find, signOut }) {
   bar.replaceChildren(
     brand(),
     element('nav', { 'aria-label': say('navigation') }, screens.map(link)),
-    button([icon('search'), element('span', {}, say('find')), element('kbd', {}, 'Ctrl K')], find, 'find'),
+    button([icon('search'), element('span', {}, say('find')), element('kbd', {}, shortcut)], find, 'find'),
     menu(signOut),
   )
   // On a phone the screens are a row that scrolls.

@@ -95,6 +95,13 @@ export const titleRow = (title, actions = []) =>
 export const wayUp = (href, label) =>
   element('p', { class: 'up' }, element('a', { href }, [icon('back'), label]))
 
+/** What is folded behind its words. */
+export const details = (label, children, { class: kind = '', ...attributes } = {}) =>
+  element('details', { class: `fold ${kind}`.trim(), ...attributes }, [
+    element('summary', {}, [icon('chevron'), label]),
+    ...[children].flat(),
+  ])
+
 const noticeIcons = { bad: 'alert', warn: 'alert', good: 'check', '': 'info' }
 
 /** An icon, a sentence, and at most one action. `kind`: bad, warn or good. */

@@ -1,6 +1,6 @@
 /** Lists in pages: a table, and a button for the next page while there is one. */
 import { call, query } from './api.js'
-import { button, element, emptyState, isNarrow, say, skeleton, table } from './elements.js'
+import { button, details, element, emptyState, isNarrow, say, skeleton, table } from './elements.js'
 import { alertOf } from './forms.js'
 
 /**
@@ -37,10 +37,10 @@ function withFolded([first, ...others]) {
   const asks = others.some((one) => one.querySelector('input, select').value !== '')
   return [
     first,
-    element('details', { class: 'others', open: asks }, [
-      element('summary', {}, say('more_filters')),
-      element('div', { class: 'filters' }, others),
-    ]),
+    details(say('more_filters'), element('div', { class: 'filters' }, others), {
+      class: 'others',
+      open: asks,
+    }),
   ]
 }
 

@@ -1,5 +1,5 @@
 /** A plot of hours as stacked bars, with the same numbers as a table for readers who cannot see it. */
-import { element, say } from './elements.js'
+import { details, element, say } from './elements.js'
 import { locale, number } from './times.js'
 
 /** The plot is drawn as wide as it is shown, so that its letters have the size of the text. */
@@ -106,8 +106,8 @@ const numbers = (hours, series) => {
       ...series.map(({ values }) => element('td', { class: 'number' }, number(values[hour]))),
     ]),
   )
-  return element('details', { class: 'numbers' }, [
-    element('summary', {}, say('as_table')),
+  return details(
+    say('as_table'),
     element('table', {}, [
       element(
         'thead',
@@ -119,5 +119,6 @@ const numbers = (hours, series) => {
       ),
       element('tbody', {}, rows),
     ]),
-  ])
+    { class: 'numbers' },
+  )
 }

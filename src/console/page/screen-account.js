@@ -6,7 +6,7 @@ import { call, may } from './api.js'
 import { avatar, breakable, button, element, notice, say, wayUp } from './elements.js'
 import { IN_TITLE } from './line-breaks.js'
 import { nameOf, personOf, stateOf } from './screen-accounts.js'
-import { dayOf, exactTime, hourOf, time } from './times.js'
+import { exactTime, momentOf, time } from './times.js'
 
 export async function accountScreen(uuid, refresh) {
   const path = `accounts/${uuid}`
@@ -62,13 +62,11 @@ function refusals({ account, path, act }) {
   const shown = account.limits.filter(
     ({ limit }, i) => account.limits.findIndex((other) => other.limit === limit) === i,
   )
-  const isToday = (until) => new Date(until).toDateString() === new Date().toDateString()
-  const timeOf = (until) => (isToday(until) ? hourOf(until) : `${dayOf(until)}, ${hourOf(until)}`)
   return shown.map(({ limit, until, cause, address }, i) =>
     notice(
       'warn',
       [
-        element('b', {}, say(`refused_${limit}`, { time: timeOf(until) })),
+        element('b', {}, say(`refused_${limit}`, { time: momentOf(until) })),
         ' ',
         say(`refused_by_${cause}`, { address: address ?? say('somewhere') }),
       ],

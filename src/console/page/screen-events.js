@@ -4,7 +4,7 @@ import { showOnce } from './dialogs.js'
 import { breakable, button, element, facts, rowButton, say, titleRow, twoLines, words } from './elements.js'
 import { dayField, field, searchField } from './forms.js'
 import { filteredList } from './pages.js'
-import { exactTime, time } from './times.js'
+import { clockTime, exactTime } from './times.js'
 
 const PREFIX = 'event:'
 const typesSaid = () =>
@@ -13,11 +13,14 @@ const typesSaid = () =>
     .map((key) => [key.slice(PREFIX.length), words[key]])
     .sort(([, one], [, other]) => one.localeCompare(other))
 
+/** Names an actor. An operator has the name of a login of the machine. */
+export const nameOfActor = ({ type, name }) =>
+  type === 'operator' && name !== null ? say('operator_named', { name }) : (name ?? say(`actor_${type}`))
+
 /** Anybody can try a password: a failure is not the owner's. */
-export const actorOf = ({ actor, outcome }) =>
-  actor.type === 'account' && outcome === 'failure'
-    ? say('somebody')
-    : (actor.name ?? say(`actor_${actor.type}`))
+export const isSomebody = ({ actor, outcome }) => actor.type === 'account' && outcome === 'failure'
+
+const actorOf = (event) => (isSomebody(event) ? say('somebody') : nameOfActor(event.actor))
 
 /** `more`: what else the screen knows of the event. */
 export const sentenceOf = (more) => (event) => {
@@ -75,15 +78,16 @@ export const eventColumns = (withAccount, more = () => '') => [
   ],
   ...(withAccount ? [[say('person'), personCell]] : []),
   [say('by'), byCell, 'named'],
-  [say('when'), ({ created_at: at }) => time(at), 'when'],
+  [say('when'), ({ created_at: at }) => clockTime(at), 'when'],
 ]
 
 const personCell = ({ account, account_name: name }) =>
   account ? element('a', { href: `#/accounts/${account}` }, breakable(name ?? account.slice(0, 8))) : ''
 
-/** The name of somebody of the team leads to what they did. */
+/** The name of somebody of the team leads to what they did. What people do themselves has their name already. */
 function byCell(event) {
-  const { type, name } = event.actor
+  const { type, id, name } = event.actor
+  if (id !== null && id === event.account && !isSomebody(event)) return ''
   const label = actorOf(event)
   return type === 'administrator' && name !== null
     ? element('a', { href: `#/events?actor=${encodeURIComponent(name)}` }, breakable(label))

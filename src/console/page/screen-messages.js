@@ -4,7 +4,7 @@ import { announce, showOnce } from './dialogs.js'
 import { badge, button, element, facts, rowButton, say, twoLines, words } from './elements.js'
 import { field, searchField } from './forms.js'
 import { filteredList } from './pages.js'
-import { exactTime, time } from './times.js'
+import { exactTime, locale, spanOf, time } from './times.js'
 
 const states = ['waiting', 'sent', 'delivered', 'unknown', 'refused', 'expired']
 /** That a message was sent is the usual state. */
@@ -22,6 +22,20 @@ export const canBeSentAgain = ({ state }) => unsent.includes(state) && may('mess
 /** The purpose of a message: its own subject, where there is one. */
 export const aboutOf = ({ purpose }) => words[`purpose:${purpose}`] ?? purpose.replaceAll('_', ' ')
 
+const inSeconds = new Intl.NumberFormat(locale, { style: 'unit', unit: 'second', unitDisplay: 'long' })
+/** Seconds too, which tell that a code came at once. */
+const shortSpanOf = (seconds) =>
+  seconds < 60 ? inSeconds.format(Math.max(1, Math.round(seconds))) : spanOf(seconds)
+
+/** What became of the code of a message; undefined where it has none, or was not sent. */
+export function codeFateOf({ state, code, code_used_at: usedAt, created_at: at }) {
+  if (usedAt) return say('code_used_after', { span: shortSpanOf((new Date(usedAt) - new Date(at)) / 1000) })
+  return code && (state === 'sent' || state === 'delivered') ? say(`code_${code}`) : undefined
+}
+
+const outcomeOf = (message) =>
+  codeFateOf(message) ?? (message.state in kinds ? message.meaning?.replaceAll("'", '’') : undefined)
+
 /** `refresh`: reads the list again after one was sent anew. */
 export const messageColumns = (refresh) => [
   [
@@ -36,16 +50,10 @@ export const messageColumns = (refresh) => [
   [say('state'), stateCell],
   [
     say('channel'),
-    ({ channel }) => element('span', { class: 'short' }, say(`channel_${channel}`)),
+    ({ channel, gateway }) => [say(`channel_${channel}`), gateway].filter(Boolean).join(' · '),
     'soft less',
   ],
-  [say('gateway'), ({ gateway }) => gateway ?? '', 'soft less'],
-  [
-    say('details'),
-    ({ meaning, state }) =>
-      state in kinds && meaning && element('span', { class: 'soft' }, meaning.replaceAll("'", '’')),
-    'outcome',
-  ],
+  [say('what_became'), (message) => outcomeOf(message) ?? '', 'soft outcome'],
   [say('when'), ({ created_at: at }) => time(at), 'when'],
   ['', (message) => (canBeSentAgain(message) ? retryButton(message, refresh) : ''), 'acts'],
 ]

@@ -17,27 +17,36 @@ const units = [
 ]
 const WEEK_MS = 7 * 86_400_000
 
+const shortDay = (date) => (date.getFullYear() === new Date().getFullYear() ? days : daysOfYears).format(date)
+
 /** "3 hours ago", and after a week the day. */
 function near(date) {
   const ms = date.getTime() - Date.now()
-  if (Math.abs(ms) > WEEK_MS)
-    return (date.getFullYear() === new Date().getFullYear() ? days : daysOfYears).format(date)
+  if (Math.abs(ms) > WEEK_MS) return shortDay(date)
   if (Math.abs(ms) < 60_000) return say('just_now')
   const [unit, size] = units.find(([, one]) => Math.abs(ms) >= one) ?? ['minute', 60_000]
   // What was made for seven days ends in seven, not in six and some hours.
   return spans.format(ms > 0 ? Math.round(ms / size) : Math.trunc(ms / size), unit)
 }
 
-/** Writes a time as people say it, and shows the exact time in the reader's time zone on hover. */
-export const time = (iso) =>
-  iso === null || iso === undefined
-    ? ''
-    : element('time', { datetime: iso, title: exactTime(iso) }, near(new Date(iso)))
+/** A text in place of a time, with the exact time in the reader's time zone on hover. */
+const timeAs = (iso, text) => element('time', { datetime: iso, title: exactTime(iso) }, text)
+
+/** Writes a time as people say it. */
+export const time = (iso) => (iso === null || iso === undefined ? '' : timeAs(iso, near(new Date(iso))))
+/** Writes a time by the clock, where the order of events matters. */
+export const clockTime = (iso) => timeAs(iso, momentOf(iso))
 
 export const exactTime = (iso) => times.format(new Date(iso))
 export const dayOf = (iso) => daysOfYears.format(new Date(iso))
 /** "11:42" */
 export const hourOf = (iso) => clock.format(new Date(iso))
+/** "11:42", and of another day "5 Nov, 11:42". */
+export function momentOf(iso) {
+  const date = new Date(iso)
+  const isToday = date.toDateString() === new Date().toDateString()
+  return isToday ? hourOf(iso) : `${shortDay(date)}, ${hourOf(iso)}`
+}
 
 /** "8 minutes", of seconds. */
 export function spanOf(seconds) {
