@@ -29,6 +29,8 @@ export interface Obstacle {
 }
 
 export function createObstacles({ visits, applications, config }: Needs) {
+  const support = config.texts.support || config.pages.help
+
   /** Tells whether the person who is signed in may be handed over without another page of sign-in. */
   async function isSignedIn(
     visit: Visit,
@@ -65,7 +67,7 @@ export function createObstacles({ visits, applications, config }: Needs) {
       error,
       description,
       answer: () => ({
-        ...notOpenScreen(visit, application.name, { another: toAnother(visit, handOver), back }),
+        ...notOpenScreen(visit, application.name, { another: toAnother(visit, handOver), back, support }),
         refusal: new AppError('insufficient_scope', { cause: 'may_not_enter' }),
       }),
     }
@@ -79,9 +81,10 @@ export function createObstacles({ visits, applications, config }: Needs) {
         visit.session.account.twoFactorEnabled
           ? visits.go(visit, '/sign-in', { ...signInAgain(visit, handOver), distrusts: true })
           : twoFactorWantedScreen(visit, name, {
-              another: toAnother(visit, handOver),
               setUp: visit.to('/account/two-factor', { ...languageOf(visit.flow), handOver }),
+              another: toAnother(visit, handOver),
               onwards: visit.to('/oauth2/continue', { handOver }),
+              passkeys: config.passkeys.rpId !== null,
             }),
     }
   }

@@ -18,6 +18,7 @@ import { withParameters } from '../../platform/http/redirect.ts'
 import { hidden, pageRoute } from '../../platform/http/route-traits.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
+import { languageOf } from '../visits/flow.ts'
 import type { Visits } from '../visits/service.ts'
 import type { Screen, Visit } from '../visits/visit.ts'
 import {
@@ -86,7 +87,11 @@ export function createApplicationRoutes(httpBase: HttpBase, needs: Needs): AnyEl
       await visits.signOut(visit)
       return to === undefined ? visits.go(visit, '/signed-out', {}) : visits.depart(visit, to)
     }
-    if (session) return signOutScreen(visit, visit.to('/sign-out', to === undefined ? {} : { to }))
+    if (session)
+      return signOutScreen(visit, {
+        action: visit.to('/sign-out', to === undefined ? {} : { to }),
+        stay: visit.to('/leave', languageOf(visit.flow)),
+      })
     return to === undefined ? visits.go(visit, '/signed-out', {}) : away(to)
   }
 

@@ -1,8 +1,8 @@
 /** The screens of the hand-over: what cannot be handed over, "Continue to …", and signing out. */
 import type { ApplicationConfig } from '../../platform/config/types.ts'
 import { fillSentence } from '../../texts/sentences.ts'
-import { heading, submit, withContact } from '../frame/elements.ts'
-import { html } from '../frame/html.ts'
+import { group, heading, rowLink, rows, submit, withContact, withSupport } from '../frame/elements.ts'
+import { type Html, html } from '../frame/html.ts'
 import type { Flow } from '../visits/flow.ts'
 import type { Screen, View, Visit } from '../visits/visit.ts'
 import { needsConsent } from './request.ts'
@@ -50,18 +50,17 @@ export function linesToAdd(
 }
 
 /** `another`: where somebody else signs in. */
-export function continueScreen(
-  { texts: { pages }, session }: View,
-  name: string,
-  href: string,
-  another?: string,
-): Screen {
+export function continueScreen(visit: View, name: string, href: string, another?: string): Screen {
+  const { pages } = visit.texts
   const title = fillSentence(pages.continue_to, { application: name })
-  const who = session?.account.email ?? session?.account.phone
   return {
     title,
-    content: html`${heading(title, who ? withContact(pages.signed_in_as, who) : null)}
-<a class="button main" href="${href}">${pages.continue}</a>${another !== undefined && otherAccount(pages, another)}`,
+    content: html`${heading(title, signedInAs(visit))}
+<a class="button main" href="${href}">${pages.continue}</a>${
+      another !== undefined &&
+      html`
+<a class="button quiet" href="${another}">${pages.use_another_account}</a>`
+    }`,
   }
 }
 
@@ -77,47 +76,70 @@ export const openProgramScreen = ({ texts: { pages } }: View, name: string, href
   }
 }
 
-const otherAccount = (pages: View['texts']['pages'], href: string) =>
-  html`
-<a class="button quiet" href="${href}">${pages.use_another_account}</a>`
-
-/** The account may not enter. `back`: the application hears so. */
-export function notOpenScreen(
-  { texts: { pages }, session }: View,
-  name: string,
-  { another, back }: { another: string; back: string },
-): Screen {
-  const title = fillSentence(pages.not_open_title, { application: name })
+/** Says whose account it is: somebody may have several. */
+function signedInAs({ texts: { pages }, session }: View): Html | null {
   const who = session?.account.email ?? session?.account.phone
+  return who ? withContact(pages.signed_in_as, who) : null
+}
+
+/** The account may not enter. `back`: the application hears so. `support`: people ask there; empty: they are not told. */
+export function notOpenScreen(
+  visit: View,
+  name: string,
+  { another, back, support }: { another: string; back: string; support: string },
+): Screen {
+  const { pages } = visit.texts
+  const title = fillSentence(pages.not_open_title, { application: name })
+  const why = support === '' ? pages.not_open_lead : withSupport(pages.not_open_support, support)
   return {
     title,
-    content: html`${heading(title, html`${pages.not_open_lead} ${who && withContact(pages.signed_in_as, who)}`)}
-<div class="stack next">${otherAccount(pages, another)}
-<a class="button quiet" href="${back}">${fillSentence(pages.back_to, { application: name })}</a></div>`,
+    content: html`${heading(title, html`${signedInAs(visit)} ${why}`)}
+<a class="button main" href="${another}">${pages.use_another_account}</a>
+<p class="foot"><a href="${back}">${pages.go_back}</a></p>`,
   }
+}
+
+interface WaysToTwoFactors {
+  setUp: string
+  /** Where somebody signs in again, by a passkey or as somebody else. */
+  another: string
+  /** For somebody who turned a second factor on elsewhere meanwhile. */
+  onwards: string
+  passkeys: boolean
 }
 
 /** The application asks for two factors, and the account has one. */
 export function twoFactorWantedScreen(
-  { texts: { pages } }: View,
+  visit: View,
   name: string,
-  { another, onwards, setUp }: { another: string; onwards: string; setUp: string },
+  { setUp, another, onwards, passkeys }: WaysToTwoFactors,
 ): Screen {
+  const { pages } = visit.texts
   const title = fillSentence(pages.two_factor_wanted_title, { application: name })
   return {
     title,
-    content: html`${heading(title, pages.two_factor_wanted_lead)}
+    content: html`${heading(title, html`${signedInAs(visit)} ${pages.two_factor_wanted_lead}`)}
 <a class="button main" href="${setUp}">${pages.two_factor_wanted_set_up}</a>
-<a class="button quiet" href="${another}">${pages.sign_in}</a>
-<a class="button quiet" href="${onwards}">${pages.continue}</a>`,
+${group(pages.another_way)}${rows([
+  rowLink(
+    another,
+    passkeys
+      ? { icon: 'passkey', label: pages.sign_in_with_passkey }
+      : { icon: 'person', label: pages.use_another_account },
+  ),
+])}
+<p class="foot">${pages.two_factor_wanted_on} <a href="${onwards}">${pages.continue}</a></p>`,
   }
 }
 
-export function signOutScreen({ texts: { pages } }: View, action: string): Screen {
+/** `stay`: where somebody goes who does not want to. */
+export function signOutScreen(visit: View, { action, stay }: { action: string; stay: string }): Screen {
+  const { pages } = visit.texts
   return {
     title: pages.sign_out,
-    content: html`${heading(pages.sign_out, pages.sign_out_lead)}
-<form method="post" action="${action}">${submit(pages.sign_out)}</form>`,
+    content: html`${heading(pages.sign_out, html`${signedInAs(visit)} ${pages.sign_out_lead}`)}
+<form method="post" action="${action}">${submit(pages.sign_out)}</form>
+<p class="foot"><a href="${stay}">${pages.stay}</a></p>`,
   }
 }
 

@@ -182,6 +182,13 @@ export function withContact(sentence: string, contact: string): Html {
   return html`${before}${isolated(contact)}${after}`
 }
 
+/** A sentence that names where people reach those who run the service, in the place of `{support}`. */
+export function withSupport(sentence: string, support: string): Html {
+  const [before = '', after = ''] = sentence.split('{support}')
+  const href = support.includes('://') ? support : `mailto:${support}`
+  return html`${before}<a href="${href}">${isolated(support)}</a>${after}`
+}
+
 interface RowParts {
   icon?: IconName | Html | null
   label: Html | string

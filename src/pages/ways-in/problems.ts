@@ -1,7 +1,7 @@
 /** The problems of a form in words: beside its field where a field is to blame, otherwise above the form. */
 import { fieldSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
-import { isolated, notice } from '../frame/elements.ts'
+import { isolated, notice, withSupport } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import type { Problem } from '../visits/flow.ts'
 import { waitSentence } from '../visits/refusals.ts'
@@ -91,13 +91,7 @@ function sentenceOf(
   if (until !== undefined && wait > 0) return waitSentence(texts, wait)
   if (code === 'invalid_credentials') return pages.wrong_password
   if (code === 'invalid_code' && wrongCode !== undefined) return wrongCode
-  return code === 'account_locked' && support !== '' ? lockedSentence(texts, support) : errors[code]
-}
-
-function lockedSentence({ pages }: Texts, support: string): Html {
-  const [before, after] = pages.locked.split('{support}')
-  const href = support.includes('://') ? support : `mailto:${support}`
-  return html`${before}<a href="${href}">${isolated(support)}</a>${after}`
+  return code === 'account_locked' && support !== '' ? withSupport(pages.locked, support) : errors[code]
 }
 
 /** Returns the sentence about what was done. */

@@ -229,11 +229,19 @@ describe('a request', () => {
 
 describe('an application that asks for two factors', () => {
   test('gets nobody who has one, and shows the way to a second', async () => {
-    const { browser } = await signedInBrowser(service)
+    const { browser, person } = await signedInBrowser(service)
     expect(await silently(browser, 'ledger')).toBe('interaction_required')
     await codeFor(browser, 'ledger')
     expect([browser.status, browser.title]).toEqual([200, 'Ledger asks for two factors'])
-    expect(browser.html).toContain('href="/account/two-factor')
+    expect(browser.html).toContain(`You are signed in as <bdi>${person.identifier}</bdi>.`)
+    const buttons = [...browser.html.matchAll(/<a class="button[^"]*" href="([^"?]*)[^>]*>(.*?)</g)]
+    expect(buttons.map(([, path, label]) => [path, label])).toEqual([
+      ['/account/two-factor', 'Turn on a second factor'],
+    ])
+    // Without passkeys a sign-in helps whoever has another account.
+    const [, another = ''] = /class="row" href="([^"]*)"/.exec(browser.html) ?? []
+    expect(browser.html).toContain('<span>Use another account</span>')
+    expect((await browser.open(another)).path).toBe('/sign-in')
   })
 
   test('gets whoever turns one on from there', async () => {
@@ -282,6 +290,15 @@ describe('an application that asks for two factors', () => {
 })
 
 describe('signing out', () => {
+  test('names who is signed in, and leads home who stays', async () => {
+    const { browser, person } = await signedInBrowser(service)
+    await browser.open('/oauth2/sign-out')
+    expect(browser.html).toContain(`You are signed in as <bdi>${person.identifier}</bdi>.`)
+    const [, stay = ''] = /href="([^"]*)">Stay signed in</.exec(browser.html) ?? []
+    await browser.open(stay)
+    expect(browser.path).toBe('/account')
+  })
+
   const signOut = async (browser: PageBrowser, query: Record<string, string>) => {
     browser.left = null
     await browser.open(`/oauth2/sign-out?${new URLSearchParams(query)}`)

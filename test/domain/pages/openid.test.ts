@@ -32,6 +32,7 @@ const settings = {
     { identifier: REVIEWER, code: '407915', until: new Date(Date.now() + 864e5).toISOString().slice(0, 10) },
   ] as never,
   server: { ...pageSettings.server, language: 'en' },
+  texts: { support: 'help@example.com' },
   pages: {
     enabled: true,
     applications: [
@@ -260,7 +261,10 @@ describe('an application for OpenID', () => {
     const uuid = await uuidOf(person.identifier)
     expect(await codeFor(browser, 'staff', { state: 's' })).toBe('')
     expect([browser.status, browser.title]).toEqual([403, 'Staff is not open to you'])
-    const [, back = ''] = /href="(https:[^"]*access_denied[^"]*)"/.exec(browser.html) ?? []
+    expect(browser.html).toContain(`You are signed in as <bdi>${person.identifier}</bdi>.`)
+    expect(browser.html).toContain('Write to <a href="mailto:help@example.com">')
+    expect(browser.html).toMatch(/<a class="button main" href="[^"]*">Use another account</)
+    const [, back = ''] = /href="(https:[^"]*access_denied[^"]*)">Go back</.exec(browser.html) ?? []
     expect(Object.fromEntries(new URL(back.replaceAll('&amp;', '&')).searchParams)).toMatchObject({
       ...{ error: 'access_denied', state: 's', iss: 'https://auth.example.com/oauth2' },
     })
