@@ -88,6 +88,8 @@ export function createWaysInRoutes(
     leading('/code/sign-in', '/code', '/sign-in'),
     leading('/recover/code', '/recover', '/choose-password', { letters: true }),
     leading('/recover/sign-in', '/recover', '/sign-in'),
+    leading('/choose-password/change', '/choose-password', '/recover'),
+    leading('/choose-password/sign-in', '/choose-password', '/sign-in'),
     ['/confirm/again', '/confirm', waysIn.confirmAgain],
     ['/code/again', '/code', waysIn.sendCodeAgain],
     ['/choose-password/again', '/choose-password', waysIn.recoverAgain],

@@ -37,6 +37,7 @@ export const pagesEn: PageTexts = {
   password_hint: 'At least {count} characters.',
   password_may_be_left_out: 'You can leave it empty, and sign in with codes.',
   code: 'Code',
+  type_code_again: 'Type the code once more.',
   access_code_hint: 'The code from the message, or your temporary access code.',
   have_access_code: 'I have an access code',
   sign_in: 'Sign in',
@@ -60,8 +61,8 @@ export const pagesEn: PageTexts = {
   sent_again: 'If the address or number is right, a new code is on its way.',
   correct: 'Change',
   code_sent_to: 'Enter the code that we sent to {contact}.',
-  code_sent_if: 'If {contact} belongs to an account here, a code is on its way to it. Enter it below.',
-  code_sent_confirm: 'We sent a code to {contact}. Enter it below.',
+  code_sent_if: 'If {contact} belongs to an account here, a code is on its way to it.',
+  code_sent_confirm: 'We sent a code to {contact}.',
   code_sent_create:
     'We sent a code to {contact}. It signs you in, or opens your account if you have none yet.',
   code_title: 'Enter your code',

@@ -37,6 +37,7 @@ export const pagesEs: PageTexts = {
   password_hint: 'Al menos {count} caracteres.',
   password_may_be_left_out: 'Puede dejarla vacía e iniciar sesión con códigos.',
   code: 'Código',
+  type_code_again: 'Escriba el código otra vez.',
   access_code_hint: 'El código del mensaje o su código de acceso temporal.',
   have_access_code: 'Tengo un código de acceso',
   sign_in: 'Iniciar sesión',
@@ -60,8 +61,8 @@ export const pagesEs: PageTexts = {
   sent_again: 'Si la dirección o el número son correctos, hay un nuevo código en camino.',
   correct: 'Corregir',
   code_sent_to: 'Escriba el código que hemos enviado a {contact}.',
-  code_sent_if: 'Si {contact} pertenece a una cuenta, hay un código en camino. Escríbalo aquí abajo.',
-  code_sent_confirm: 'Hemos enviado un código a {contact}. Escríbalo aquí abajo.',
+  code_sent_if: 'Si {contact} pertenece a una cuenta, hay un código en camino.',
+  code_sent_confirm: 'Hemos enviado un código a {contact}.',
   code_sent_create:
     'Hemos enviado un código a {contact}. Con él inicia sesión, o abre su cuenta si aún no tiene una.',
   code_title: 'Escriba su código',

@@ -35,6 +35,7 @@ export const pagesFr = {
   password_hint: 'Au moins {count} caractères.',
   password_may_be_left_out: 'Vous pouvez le laisser vide et vous connecter avec des codes.',
   code: 'Code',
+  type_code_again: 'Saisissez le code encore une fois.',
   access_code_hint: 'Le code du message, ou votre code d’accès temporaire.',
   have_access_code: 'J’ai un code d’accès',
   sign_in: 'Se connecter',
@@ -58,8 +59,8 @@ export const pagesFr = {
   sent_again: 'Si l’adresse ou le numéro est bon, un nouveau code est en route.',
   correct: 'Modifier',
   code_sent_to: 'Saisissez le code envoyé à {contact}.',
-  code_sent_if: 'Si {contact} correspond à un compte, un code est en route. Saisissez-le ici.',
-  code_sent_confirm: 'Nous avons envoyé un code à {contact}. Saisissez-le ici.',
+  code_sent_if: 'Si {contact} correspond à un compte, un code est en route.',
+  code_sent_confirm: 'Nous avons envoyé un code à {contact}.',
   code_sent_create:
     'Nous avons envoyé un code à {contact}. Il vous connecte, ou ouvre votre compte si vous n’en avez pas encore.',
   code_title: 'Saisissez votre code',

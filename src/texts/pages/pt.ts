@@ -37,6 +37,7 @@ export const pagesPt: PageTexts = {
   password_hint: 'Pelo menos {count} caracteres.',
   password_may_be_left_out: 'Pode deixá-la vazia e entrar com códigos.',
   code: 'Código',
+  type_code_again: 'Escreva o código outra vez.',
   access_code_hint: 'O código da mensagem ou o seu código de acesso temporário.',
   have_access_code: 'Tenho um código de acesso',
   sign_in: 'Entrar',
@@ -60,8 +61,8 @@ export const pagesPt: PageTexts = {
   sent_again: 'Se o endereço ou o número estiver certo, um novo código vai a caminho.',
   correct: 'Corrigir',
   code_sent_to: 'Escreva o código que enviámos para {contact}.',
-  code_sent_if: 'Se {contact} pertencer a uma conta, um código vai a caminho. Escreva-o abaixo.',
-  code_sent_confirm: 'Enviámos um código para {contact}. Escreva-o abaixo.',
+  code_sent_if: 'Se {contact} pertencer a uma conta, um código vai a caminho.',
+  code_sent_confirm: 'Enviámos um código para {contact}.',
   code_sent_create:
     'Enviámos um código para {contact}. Com ele entra, ou abre a sua conta se ainda não tiver uma.',
   code_title: 'Escreva o seu código',

@@ -90,7 +90,9 @@ describe('the pages', () => {
     const [wrong, email] = [newEmail(), newEmail()]
     const browser = await browse().open('/sign-up')
     await browser.press('Create an account', { identifier: wrong, password: PASSWORD })
-    expect(browser.html).toContain(`<bdi>${wrong}</bdi>`)
+    expect(browser.html).toContain(
+      `We sent a code to <bdi>${wrong}</bdi>. <button class="link">Change</button>`,
+    )
     await browser.press('Change')
     expect(browser.path).toBe('/sign-up')
     expect(browser.html).toContain(`value="${wrong}"`)
@@ -99,6 +101,23 @@ describe('the pages', () => {
     await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
     expect(browser.path).toBe('/leave')
     await service.logIn({ identifier: email, password: PASSWORD })
+  })
+
+  test('a mistyped address is corrected from the page of a new password, which leads back to sign-in, too', async () => {
+    const [wrong, { identifier }] = [newEmail(), await service.signUp(newEmail())]
+    const browser = await browse().open('/recover')
+    await browser.press('Send a code', { identifier: wrong })
+    expect(browser.forms[0]!.action).toStartWith('/choose-password?')
+    await browser.press('Change')
+    expect([browser.path, browser.forms[0]!.fields.identifier]).toEqual(['/recover', wrong])
+    await browser.press('Send a code', { identifier })
+    expect(browser.html).toContain(`<bdi>${identifier}</bdi>`)
+    await browser.press('Back to sign-in')
+    expect([browser.path, browser.forms[0]!.fields.identifier]).toEqual(['/sign-in', identifier])
+    // Nothing was typed yet that could be changed.
+    const elsewhere = await browse().open('/choose-password')
+    expect(elsewhere.html).not.toContain('>Change<')
+    expect((await elsewhere.press('Back to sign-in')).path).toBe('/sign-in')
   })
 
   test('a new password takes six digits in the browser that asked, and an access code in any', async () => {
@@ -239,8 +258,13 @@ describe('the pages', () => {
     await browser.press('Send it again')
     expect([browser.path, browser.said]).toEqual(['/choose-password', expect.stringContaining('a new code')])
     const otp = await service.inbox.nextCode(person.identifier)
+    const hint = '<p class="hint" id="otp-hint">Type the code once more.</p>'
+    expect(browser.html).not.toContain(hint)
     await browser.press('Save password', { otp, password: 'short' })
-    expect(browser.said).toContain('too short')
+    expect([browser.said, browser.html]).toEqual([
+      expect.stringContaining('too short'),
+      expect.stringContaining(hint),
+    ])
     await browser.press('Save password', { otp, password: 'an entirely new phrase' })
     expect(browser.path).toBe('/leave')
     await service.logIn({ identifier: person.identifier, password: 'an entirely new phrase' })

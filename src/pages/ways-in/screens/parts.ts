@@ -139,6 +139,12 @@ export const sendAgain = (
 export const isNext = ({ flow }: View, problem: ShownProblem): boolean =>
   Boolean(flow.typed?.identifier) && problem.of('identifier', 'password', 'password_confirmation') === null
 
+/** Where the password alone was refused, the code is as good as before, but no page keeps it. */
+export const hintAtCode = ({ texts: { pages } }: View, problem: ShownProblem): string | undefined =>
+  problem.of('password', 'password_confirmation') !== null && problem.of('otp') === null
+    ? pages.type_code_again
+    : undefined
+
 /** Says where the code went, to the person who typed the identifier. */
 export function sentTo({ texts: { pages }, flow }: View, otherwise: string, named = pages.code_sent_if) {
   const typed = flow.typed?.identifier

@@ -6,6 +6,7 @@ import { noticeOf, showProblem } from '../problems.ts'
 import {
   askedIdentifier,
   type Drawing,
+  hintAtCode,
   identifierInput,
   isNext,
   lateNotice,
@@ -42,11 +43,13 @@ export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
     now,
     wrongCode: pages.wrong_code,
   })
+  const named = Boolean(visit.flow.typed?.identifier)
   // Only the browser that asked for a code knows that six digits come.
-  const letters = visit.flow.letters || !visit.flow.typed?.identifier
+  const letters = visit.flow.letters || !named
+  const change = named && html` <button class="link" form="change">${pages.correct}</button>`
   return {
     title: pages.choose_password_title,
-    content: html`${heading(pages.choose_password_title, sentTo(visit, pages.choose_password_lead))}
+    content: html`${heading(pages.choose_password_title, html`${sentTo(visit, pages.choose_password_lead)}${change}`)}
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/choose-password')}">
 ${askedIdentifier(visit, drawing, problem.of('identifier'))}
@@ -55,12 +58,16 @@ ${codeField({
   letters,
   wrong: problem.of('otp'),
   autofocus: isNext(visit, problem),
-  ...(letters && { hint: pages.access_code_hint }),
+  hint: hintAtCode(visit, problem) ?? (letters ? pages.access_code_hint : undefined),
 })}
 ${newPassword(visit, drawing, problem.of('password', 'password_confirmation'))}
 ${submit(pages.save_password)}
 ${sendAgain(visit, drawing, '/choose-password/again', problem.wait)}
 ${!letters && html`<p class="next">${otherWay(pages.have_access_code, to('/choose-password/field'), 'link', changesCodeField(true))}</p>`}
-</form>`,
+<p class="next">${otherWay(pages.back_to_sign_in, to('/choose-password/sign-in'))}</p>
+</form>${
+      // A form of its own: Enter in the field of the code must not press its button.
+      named && html`<form id="change" method="post" action="${to('/choose-password/change')}"></form>`
+    }`,
   }
 }

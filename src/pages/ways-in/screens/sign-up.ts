@@ -9,6 +9,7 @@ import {
   askedIdentifier,
   canRegister,
   type Drawing,
+  hintAtCode,
   identifierInput,
   isNext,
   lateNotice,
@@ -114,6 +115,7 @@ ${codeField({
   label: pages.code,
   letters: false,
   wrong: problem.of('otp'),
+  hint: hintAtCode(visit, problem),
   autofocus: isNext(visit, problem),
   titled: inThisBrowser && Boolean(named),
 })}
