@@ -8,6 +8,7 @@ import type { Catalog } from '../../texts/catalog.ts'
 import { AppError, errorStatus } from '../../texts/errors.ts'
 import { ownSentence } from '../../texts/sentences.ts'
 import { type Frame, PAGE_POLICY } from '../frame/frame.ts'
+import { isMistake } from './flow.ts'
 import { failedScreen, otherHostScreen } from './refusals.ts'
 import type { Place } from './visit.ts'
 import { CHOICE, type Screen, type Visit } from './visit.ts'
@@ -29,7 +30,7 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
     const rest = asked.size > 0 ? `&${asked}` : ''
     return frame.render({
       ...screen,
-      title: problem === undefined ? screen.title : `${texts.pages.error}: ${screen.title}`,
+      title: problem && isMistake(problem) ? `${texts.pages.error}: ${screen.title}` : screen.title,
       bare,
       language: client.language,
       texts,
@@ -57,7 +58,7 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
     const { texts, client } = visit
     const isDown = errorStatus[errorCode] >= 500
     const own = ownSentence(failure.message, client.language)
-    const screen = shown ?? failedScreen(texts, errorCode, visit.path, retryAfterSeconds, own)
+    const screen = shown ?? failedScreen(texts, errorCode, sameAgain(visit), retryAfterSeconds, own)
     const page = {
       html: render(visit, screen, isDown),
       policy: frame.policy(isDown),
@@ -100,6 +101,10 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
 
   return { draw, refusal, otherHost, withoutVisit }
 }
+
+/** The page that was asked for. Without what an application asks for, its own would be no page. */
+const sameAgain = ({ path, query }: Visit): string =>
+  path.startsWith('/oauth2/') && query.size > 0 ? `${path}?${query}` : path
 
 const OTHER_HOST =
   'a page was asked for under a host that is not that of server.base_url: the reverse proxy has to pass Host on'

@@ -18,6 +18,10 @@ export interface Problem {
   message?: string | undefined
 }
 
+/** A way that the person left, or a page that was open too long, is nobody's mistake: its sentence is no error. */
+export const isMistake = ({ code }: Problem): boolean =>
+  !['start_again', 'login_expired', 'invalid_sign_in_state', 'provider_denied'].includes(code)
+
 export interface Flow {
   language?: Language
   /** The code of an invitation, whose link led here. */

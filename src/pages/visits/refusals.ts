@@ -27,7 +27,7 @@ export function failedScreen(
   return {
     title,
     content: html`${heading(title, lead)}
-<a class="button quiet main" href="${href}">${texts.pages.try_again}</a>`,
+<a class="button quiet main" href="${href}"${waitSeconds !== undefined && html` data-wait="${waitSeconds}"`}>${texts.pages.try_again}</a>`,
   }
 }
 
@@ -58,10 +58,10 @@ export function otherHostScreen({ pages }: Texts, base: URL) {
   }
 }
 
-/** "You can try again in 2 min." The script counts it down, silently for screen readers. */
+/** "You can try again in 2 min." The script counts it down, silently for screen readers. The title or a sentence before it says why. */
 export function waitSentence({ pages }: Texts, seconds: number): Html {
   const minutes = pages.minutes.replace('{count}', String(Math.max(1, Math.ceil(seconds / 60))))
   const left = html`<span role="timer" aria-live="off" data-left="${seconds}">${minutes}</span>`
-  const [before, after] = pages.too_many_wait.split('{time}')
+  const [before, after] = pages.try_again_in.split('{time}')
   return html`${before}${left}${after}`
 }

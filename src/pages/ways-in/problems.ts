@@ -3,7 +3,7 @@ import { fieldSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { isolated, notice, withSupport } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
-import type { Problem } from '../visits/flow.ts'
+import { isMistake, type Problem } from '../visits/flow.ts'
 import { waitSentence } from '../visits/refusals.ts'
 import type { View } from '../visits/visit.ts'
 
@@ -69,7 +69,7 @@ export function showProblem(
       wrong.length > 1
         ? summary(wrong.map((each) => [each.field, sentence(each)]))
         : wrong.length === 0
-          ? notice(sentenceOf(problem, wait, texts, support, wrongCode), 'bad')
+          ? notice(sentenceOf(problem, wait, texts, support, wrongCode), isMistake(problem) ? 'bad' : '')
           : null,
     wait,
   }
@@ -88,7 +88,7 @@ function sentenceOf(
   if (code === 'provider_denied' || code === 'provider_failed' || code === 'earlier_sign_in')
     return pages[code]
   if (message !== undefined) return isolated(message)
-  if (until !== undefined && wait > 0) return waitSentence(texts, wait)
+  if (until !== undefined && wait > 0) return html`${pages.too_many_tries} ${waitSentence(texts, wait)}`
   if (code === 'invalid_credentials') return pages.wrong_password
   if (code === 'invalid_code' && wrongCode !== undefined) return wrongCode
   return code === 'account_locked' && support !== '' ? withSupport(pages.locked, support) : errors[code]

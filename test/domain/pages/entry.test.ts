@@ -99,7 +99,13 @@ describe('terms', () => {
     expect(browser.html).toContain('value="typed@example.com"')
     expect(browser.said).toContain('provider')
     const denied = await openBrowser(service.url).open('/sign-in/provider?error=access_denied')
-    expect([denied.path, denied.said]).toEqual(['/sign-in', 'The sign-in was cancelled there.'])
+    // Nobody made a mistake.
+    expect([denied.path, denied.said, denied.title]).toEqual([
+      '/sign-in',
+      'The sign-in was cancelled.',
+      'Sign in',
+    ])
+    expect(denied.html).toContain('<div class="notice" role="status">')
   })
 
   const signIn = async (email: string) => {

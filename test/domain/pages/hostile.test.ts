@@ -66,6 +66,10 @@ describe('ways that end elsewhere', () => {
       if (press) await browser.press('Sign in', { otp: '123456' })
       else await browser.open(browser.address)
       expect([browser.path, browser.said]).toEqual(['/sign-in', 'This took too long. Please start again.'])
+      expect([browser.title, browser.html]).toEqual([
+        'Sign in',
+        expect.stringContaining('<div class="notice" role="status">'),
+      ])
       expect(browser.html).toContain(`value="${person.identifier}"`)
       await browser.press('Sign in', { password: PASSWORD })
       expect(browser.path).toBe('/code')
@@ -92,7 +96,14 @@ describe('ways that end elsewhere', () => {
     browser.left = null
     await browser.open(authorizeAddress(newVerifier()))
     expect([browser.status, browser.left, browser.title]).toEqual([429, null, 'Too many requests'])
-    expect(Number(browser.headers.get('retry-after'))).toBeGreaterThan(0)
+    const seconds = Number(browser.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(0)
+    expect(browser.html).not.toContain('Too many tries')
+    const link = new RegExp(`<a class="button quiet main" href="([^"]*)" data-wait="${seconds}">Try again<`)
+    const [, again = ''] = link.exec(browser.html) ?? []
+    service.clock.advance(seconds * 1000)
+    await browser.open(again.replaceAll('&amp;', '&'))
+    expect(parametersOf(browser).get('code')).not.toBeNull()
   })
 
   test('two tabs do not disturb each other, and Back to a form that was sent is harmless', async () => {

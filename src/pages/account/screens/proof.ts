@@ -72,7 +72,7 @@ ${proofFields(visit, security, problem)}${submit(button, danger ? 'danger' : '')
 /** The page of a step whose ticket is over. */
 export function startAgainScreen(visit: OwnVisit, title: string, path: string): Screen {
   const { pages } = visit.texts
-  const why = visit.flow.problem === undefined && notice(pages.start_again, 'bad')
+  const why = visit.flow.problem === undefined && notice(pages.start_again)
   return page(visit, title, html`${why}${linkButton(pages.try_again, path)}`)
 }
 
