@@ -13,6 +13,7 @@ import {
   isolated,
   otherWay,
   passwordInput,
+  pressedByEnter,
   row,
   submit,
   wrongText,
@@ -185,7 +186,12 @@ const exactly = (date: Date, language: string): string =>
   `${writeDate(date, language, { dateStyle: 'medium', timeStyle: 'short' })} UTC`
 
 /** Password and second factor, whichever the account has. */
-export function proofFields(visit: OwnVisit, security: Security, problem: ShownProblem): Html {
+export function proofFields(
+  visit: OwnVisit,
+  security: Security,
+  problem: ShownProblem,
+  sendLabel?: string,
+): Html {
   const { account } = security
   const password =
     account.passwordDigest !== null &&
@@ -195,7 +201,7 @@ export function proofFields(visit: OwnVisit, security: Security, problem: ShownP
       autocomplete: 'current-password',
       wrong: problem.of('password', 'current_password'),
     })}`
-  return html`${password}${account.twoFactorEnabled && secondFactorField(visit, security, problem)}`
+  return html`${password}${account.twoFactorEnabled && secondFactorField(visit, security, problem, sendLabel)}`
 }
 
 const hasDigits = ({ methods }: Security) =>
@@ -204,21 +210,31 @@ const hasDigits = ({ methods }: Security) =>
 /** It takes letters where the account has nothing else, or the person wants to type a recovery code. */
 const takesLetters = ({ flow }: OwnVisit, security: Security) => Boolean(flow.letters) || !hasDigits(security)
 
-/** It is never sent by itself: the form changes what opens the account. */
-export function secondFactorField(visit: OwnVisit, security: Security, problem: ShownProblem): Html {
+/**
+ * The form is never sent by itself: it changes what opens the account. A code that is sent is asked for at its field.
+ * `sendLabel`: where the form itself sends another code.
+ */
+export function secondFactorField(
+  visit: OwnVisit,
+  security: Security,
+  problem: ShownProblem,
+  sendLabel?: string,
+): Html {
   const { pages } = visit.texts
   const letters = takesLetters(visit, security)
-  return codeField({
-    label: letters ? pages.method_recovery_code : pages.second_factor_code,
+  const code = security.methods.includes('totp') ? pages.app_code : pages.message_code
+  const send = sendProofCode(visit, security, sendLabel)
+  return html`${send && pressedByEnter}${codeField({
+    label: letters ? pages.method_recovery_code : code,
     letters,
     wrong: problem.of('otp'),
     waits: true,
-  })
+  })}${send}`
 }
 
 /** The ways below the button of a form with `proofFields`. They come after it, since Enter presses the first button of a form. */
-export const otherProofs = (visit: OwnVisit, security: Security, sendLabel?: string): Html =>
-  html`${security.counts.passkeys > 0 && proofByPasskey(visit)}${sendProofCode(visit, security, sendLabel)}${otherCode(visit, security)}`
+export const otherProofs = (visit: OwnVisit, security: Security): Html =>
+  html`${security.counts.passkeys > 0 && proofByPasskey(visit)}${otherCode(visit, security)}`
 
 /** The field of the other kind, for whoever has codes of both. */
 export function otherCode(visit: OwnVisit, security: Security): Html | null {
@@ -236,7 +252,7 @@ const proofByPasskey = ({ texts: { pages }, to }: OwnVisit): Html =>
 ${wrongText('step-up-failed', pages.passkey_failed, false)}`
 
 /** Sends a code of the second factor, where the account takes one. */
-export function sendProofCode(
+function sendProofCode(
   visit: OwnVisit,
   security: Security,
   label = visit.texts.pages.send_code,
@@ -245,5 +261,5 @@ export function sendProofCode(
   if (!account.twoFactorEnabled || !(methods.includes('email') || methods.includes('sms'))) return null
   if (takesLetters(visit, security)) return null
   const page = html` name="page" value="${visit.path}"`
-  return html`<p class="next">${otherWay(label, visit.to('/account/code'), 'link', page)}</p>`
+  return html`<p class="hint">${otherWay(label, visit.to('/account/code'), 'link', page)}</p>`
 }

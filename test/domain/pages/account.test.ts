@@ -163,6 +163,8 @@ describe('the pages of an account', () => {
     expect(browser.title).toBe('Recovery codes')
     await browser.open('/account/two-factor')
     expect(browser.html).toContain('Authenticator app')
+    await browser.open('/account/password')
+    expect(browser.html).toContain('<label for="otp">Code of your app</label>')
   })
 
   test('another device is listed and signed out', async () => {
@@ -284,6 +286,22 @@ describe('what the pages of an account show', () => {
     await browser.press('Save password', { password: person.password, new_password: NEW_PASSWORD })
     expect(browser.said).not.toBe('')
     expect(browser.path).toBe('/account/password')
+  })
+
+  test('a code of the second factor is sent from its field, and Enter still does what the form is for', async () => {
+    const { person } = await protectBySentCodes(service)
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
+    for (const page of ['password', 'email', 'delete', 'two-factor/off', 'two-factor/codes']) {
+      await browser.open(`/account/${page}`)
+      const buttons = [...browser.html.matchAll(/<button class="(hidden|link|button main)/g)]
+      expect([page, buttons.slice(0, 3).map(([, kind]) => kind)]).toEqual([
+        page,
+        ['hidden', 'link', 'button main'],
+      ])
+      expect(browser.html).toContain('<label for="otp">Code from the message</label>')
+    }
   })
 
   test('a recovery code is typed into a field that takes letters, and what was typed before stays', async () => {

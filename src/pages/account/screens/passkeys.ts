@@ -3,16 +3,7 @@ import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { field, row, rows, submit, withoutPasskeys, wrongText } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
-import {
-  ago,
-  linkButton,
-  otherCode,
-  otherProofs,
-  page,
-  problemOf,
-  proofFields,
-  sendProofCode,
-} from '../elements.ts'
+import { ago, linkButton, otherCode, otherProofs, page, problemOf, proofFields } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 
 export function passkeysScreen(
@@ -56,7 +47,7 @@ export function addPasskeyScreen(visit: OwnVisit, security: Security): Screen {
 ${proofFields(visit, security, problem)}
 <input type="hidden" name="credential">${submit(pages.add_passkey)}
 ${wrongText('passkey-failed', pages.passkey_failed, false)}
-${sendProofCode(visit, security)}${otherCode(visit, security)}</form>`,
+${otherCode(visit, security)}</form>`,
     problem,
   )
 }

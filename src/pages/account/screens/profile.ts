@@ -59,7 +59,7 @@ ${field({
   autocomplete: kind === 'email' ? 'email' : 'tel',
   value: visit.flow.typed?.contact ?? '',
   wrong: problem.of(kind, 'contact'),
-})}${proofFields(visit, security, problem)}${submit(pages.send_code)}${otherProofs(visit, security, pages.send_proof_code)}
+})}${proofFields(visit, security, problem, pages.send_proof_code)}${submit(pages.send_code)}${otherProofs(visit, security)}
 ${present !== null && html`<div class="section">${otherWay(kind === 'email' ? pages.remove_email : pages.remove_phone, visit.to(`/account/${kind}/remove`), 'button quiet danger')}</div>`}</form>`
   return page(visit, pages[kind], change, problem, present !== null ? isolated(present) : null)
 }

@@ -112,6 +112,8 @@ function otherSteps(
 ): Html {
   const { methods = [] } = flow
   const letters = asked === 'letters'
+  const isSent = asked === 'digits' && !methods.includes('totp')
+  const why = isSent ? pages.use_recovery_code_unsent : pages.use_recovery_code_why
   const field = (icon: IconName, label: string, detail: string | null = null) =>
     rowButton(to('/code/field'), { icon, label, detail }, changesCodeField(!letters))
   const startOver = otherWay(
@@ -122,7 +124,7 @@ function otherSteps(
   const byPasskey = asked !== 'passkey' && passkey && { withPasskeys: passkey }
   const byCode = letters
     ? methods.some(isOfDigits) && field('phone', pages.use_digits)
-    : methods.includes('recovery_code') && field('key', pages.use_recovery_code, pages.use_recovery_code_why)
+    : methods.includes('recovery_code') && field('key', pages.use_recovery_code, why)
   if (byPasskey || byCode)
     return html`${group(pages.another_way, !byCode)}${rows([byPasskey, byCode, startOver])}`
   if (asked === 'none') return otherWay(pages.start_over, to('/code/sign-in'), 'button quiet')
