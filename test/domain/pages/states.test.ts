@@ -299,6 +299,42 @@ test('whose account it is takes one line beside the way back, however long the a
   await page.context().close()
 })
 
+test('an address in a row of the account keeps one line, and is cut at its end', async () => {
+  const page = await openTab(await filesOf(world.full, walked))
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.setContent(stateOf('account').html)
+  const shown = await page.evaluate(
+    "[...document.querySelectorAll('a.row bdi')].map((one) => [one.clientHeight, one.scrollWidth > one.clientWidth])",
+  )
+  expect(shown).toEqual([[20, true]])
+  await page.context().close()
+})
+
+test('below a title an address stands out, and one that is a link still looks like one', async () => {
+  const page = await openTab(await filesOf(world.full, walked))
+  await page.setContent(stateOf('not-open').html)
+  const colours = await page.evaluate(
+    "['.lead > bdi', '.lead a bdi', '.foot a'].map((one) => getComputedStyle(document.querySelector(one)).color)",
+  )
+  const [person, support, link] = colours as string[]
+  expect([support === link, person === link]).toEqual([true, false])
+  await page.context().close()
+})
+
+test('in a page from right to left recovery codes stand at its start, in the order of their characters', async () => {
+  const page = await openTab(await filesOf(world.full, walked))
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.setContent(stateOf('account-recovery-codes').html.replace('dir="ltr"', 'dir="rtl"'))
+  const shown = await page.evaluate(`(() => {
+    const code = document.querySelector('.codes li')
+    const range = document.createRange()
+    range.selectNodeContents(code)
+    return [getComputedStyle(code).direction, code.getBoundingClientRect().right - range.getBoundingClientRect().right]
+  })()`)
+  expect(shown).toEqual(['ltr', expect.closeTo(0, 0)])
+  await page.context().close()
+})
+
 test('in the colours of the reader lines tell a wrong field, what is dangerous, marks and the focus', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.emulateMedia({ forcedColors: 'active' })
