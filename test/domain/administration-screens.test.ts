@@ -612,7 +612,7 @@ describe('the page of administration', () => {
       expect(await page.inputValue('input[name=from]')).toMatch(/^\d{4}-\d\d-\d\d$/)
       await look(page, 'events-team')
 
-      await row.locator(`a:text-is("${grace.person.identifier}")`).click()
+      await row.locator(`a:has-text("${grace.person.identifier}")`).click()
       await page.waitForSelector(`tbody tr:has-text("${ada.person.identifier}")`, { state: 'detached' })
       await page.waitForSelector(`tbody tr:has-text("Signed in")`)
       expect(await page.inputValue('input[name=actor]')).toBe(grace.person.identifier)

@@ -35,7 +35,7 @@ const groupBadges = ({ groups }) =>
     ? ''
     : element('span', { class: 'cut', title: groups.join(', ') }, [
         ...groups.slice(0, MOST_GROUPS).map((name) => badge(name)),
-        groups.length > MOST_GROUPS && badge(`+${groups.length - MOST_GROUPS}`),
+        groups.length > MOST_GROUPS && element('span', { class: 'soft' }, ` +${groups.length - MOST_GROUPS}`),
       ])
 
 /** By what the person answers a second step. Recovery codes are said where nothing else is left. */
