@@ -1,12 +1,12 @@
 /**
- * Takes the pictures of every message that docs/texts.md shows: `bun scripts/take-messages.ts`. Needs Debian's chromium
- * and pngquant.
+ * Takes the pictures of every message that docs/texts.md shows: `bun scripts/take-messages.ts`. Needs Debian's
+ * chromium-headless-shell and pngquant.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { $ } from 'bun'
-import { chromium } from 'playwright-core'
+import { launchBrowser } from '../test/helpers/browser.ts'
 
 const root = join(import.meta.dir, '..')
 const directory = mkdtempSync(join(tmpdir(), 'poterne-messages-'))
@@ -29,7 +29,7 @@ await $`${process.execPath} ${join(root, 'src/main.ts')} texts preview --output 
   .cwd(directory)
   .env(env as Record<string, string>)
   .quiet()
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+const browser = await launchBrowser({})
 const html = readFileSync(page, 'utf8')
 /** The page of one language, which shows its mails whether they are near or not. */
 const pageIn = (tag: string) =>

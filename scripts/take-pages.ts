@@ -1,10 +1,12 @@
 /**
  * Takes the pictures that docs/pages.md shows, of every state that the service gives: `bun scripts/take-pages.ts`. Needs Debian's
- * chromium. With a folder it writes a picture of each state there instead, in the widths, themes and languages that are looked at.
+ * chromium-headless-shell. With a folder it writes a picture of each state there instead, in the widths, themes and languages
+ * that are looked at.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { launchBrowser } from '../test/helpers/browser.ts'
 import {
   filesOf,
   type PageFile,
@@ -91,7 +93,7 @@ async function asWebp(page: Page, png: Buffer): Promise<Buffer> {
 
 const [folder] = process.argv.slice(2)
 const world = await startWorld()
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+const browser = await launchBrowser({})
 for (const [language, sheetTheme] of SHEETS) {
   const states = await walkPages(world, language)
   const walked = { states, files: await filesOf(world.full, states) }

@@ -1,13 +1,14 @@
 /**
  * Takes the pictures of the page of administration that docs/administration.md shows: `bun scripts/take-pictures.ts`.
- * Needs Debian's chromium and pngquant. It starts a service of its own with invented people, and stops it.
+ * Needs Debian's chromium-headless-shell and pngquant. It starts a service of its own with invented people, and stops it.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { $ } from 'bun'
 import { Secret, TOTP } from 'otpauth'
-import { chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
+import { launchBrowser } from '../test/helpers/browser.ts'
 import { freePort } from '../test/helpers/free-port.ts'
 import { waitFor } from '../test/helpers/wait.ts'
 
@@ -122,7 +123,7 @@ async function take(page: Page, name: string): Promise<void> {
 }
 
 const service = Bun.spawn([...main, 'serve', '--dev'], { env, stdout: 'ignore', stderr: 'ignore' })
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+const browser = await launchBrowser({})
 try {
   mkdirSync(pictures, { recursive: true })
   await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok, {

@@ -1,12 +1,12 @@
 /**
  * Walks the tour of docs/tour.md in Chromium and takes its pictures: `bun scripts/take-tour.ts`. Needs a build and
- * Debian's chromium. It starts a service and the page of the quick start, and stops them.
+ * Debian's chromium-headless-shell. It starts a service and the page of the quick start, and stops them.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
-import { chromium } from 'playwright-core'
+import { launchBrowser } from '../test/helpers/browser.ts'
 import { freePort } from '../test/helpers/free-port.ts'
 import { waitFor } from '../test/helpers/wait.ts'
 
@@ -48,7 +48,7 @@ const env = {
 }
 const words = [join(root, 'dist/poterne'), 'serve', '--dev', '--config', configFile]
 const service = Bun.spawn(words, { env, stdout: 'ignore', stderr: 'ignore' })
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+const browser = await launchBrowser({})
 try {
   mkdirSync(pictures, { recursive: true })
   await waitFor(async () => (await fetch(`${server}/readyz`)).ok, { what: 'the service', timeoutMs: 30_000 })
