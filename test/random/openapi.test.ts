@@ -18,6 +18,8 @@ setDefaultTimeout(soaking ? 3_600_000 : 120_000)
 type Json = Record<string, unknown>
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
+/** With all of them, the first statements of a busy machine run into their limit of three seconds, and 503 is answered. */
+const OPERATIONS_AT_ONCE = 24
 
 interface Schema {
   properties?: Record<string, { enum?: unknown[]; anyOf?: { const?: unknown }[] }>
@@ -153,7 +155,6 @@ function suite(name: string, settings: Settings, requestsEach: number) {
       await provider.stop()
     })
 
-    /** All operations at once, as clients are. */
     test(`whatever is asked, the answer is a documented one, in shape (POTERNE_SEED=${seed})`, async () => {
       const send = createSender(service, people)
       const statuses = new Map<string, number>()
@@ -189,13 +190,16 @@ function suite(name: string, settings: Settings, requestsEach: number) {
             interruptAfterTimeLimit: soaking ? 3_000_000 : 90_000,
           },
         )
-      const results = await Promise.allSettled(operations.map(checkOne))
+      const failures: string[] = []
+      const waiting = operations.values()
+      const checkWaiting = async () => {
+        for (const operation of waiting)
+          await checkOne(operation).catch(({ message }: Error) =>
+            failures.push(`${operation.method} ${operation.path}: ${message}`),
+          )
+      }
+      await Promise.all(Array.from({ length: OPERATIONS_AT_ONCE }, checkWaiting))
       await Promise.allSettled(renewals)
-      const failures = results.flatMap((result, i) =>
-        result.status === 'rejected'
-          ? [`${operations[i]?.method} ${operations[i]?.path}: ${(result.reason as Error).message}`]
-          : [],
-      )
       if (process.env.POTERNE_TALK)
         console.log(
           [...statuses]
