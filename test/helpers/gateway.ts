@@ -1,6 +1,7 @@
 /** An HTTP SMS gateway that keeps what it is asked to send, and that can refuse, hesitate, redirect or never end. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { freePort } from './free-port.ts'
+import { codeIn } from './inbox.ts'
 import { PATIENCE_MS, waitFor } from './wait.ts'
 
 export interface GatewayRequest {
@@ -92,7 +93,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
 
   const toSms = (request: GatewayRequest): Sms => {
     const written = String(request.fields[text] ?? '')
-    const code = /(?<!\d)\d{6}(?!\d)/.exec(written)?.[0] ?? null
+    const code = codeIn(written)
     return { ...request, to: String(request.fields[to] ?? ''), text: written, code }
   }
   const accepted = () => requests.filter(({ status }) => status >= 200 && status < 300).map(toSms)

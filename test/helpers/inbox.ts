@@ -3,6 +3,9 @@ import type { TestGateway } from './gateway.ts'
 import type { TestSmtp } from './smtp.ts'
 import { eachSecond, PATIENCE_MS, waitFor } from './wait.ts'
 
+/** The six digits of a message. A link may hold six by chance too, between its letters and dashes. */
+export const codeIn = (text: string): string | null => /(?<![\w-])\d{6}(?![\w-])/.exec(text)?.[0] ?? null
+
 export interface Inbox {
   /** The code of the next message to that address or number which was not returned before. */
   nextCode(destination: string, timeoutMs?: number): Promise<string>
@@ -22,7 +25,7 @@ export function createInbox(smtp: TestSmtp, gateway: TestGateway, onSlow = () =>
       ? gateway.messages.filter(({ to }) => to === destination).map(({ text }) => text)
       : smtp.messages.filter(({ envelope }) => envelope.to.includes(destination)).map(({ text }) => text)
   const codesTo = (destination: string) =>
-    textsTo(destination).flatMap((text) => /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? [])
+    textsTo(destination).flatMap((text) => codeIn(text) ?? [])
   return {
     textsTo,
     codesTo,

@@ -4,6 +4,7 @@ import PostalMime from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import { type CertificateKind, createCertificate, type TestCertificate } from './certificates.ts'
 import { freePort } from './free-port.ts'
+import { codeIn } from './inbox.ts'
 import { PATIENCE_MS, waitFor } from './wait.ts'
 
 export interface ReceivedMail {
@@ -193,7 +194,7 @@ async function read(raw: Buffer, session: SMTPServerSession): Promise<ReceivedMa
     text: mail.text ?? '',
     html: mail.html ?? '',
     headers: Object.fromEntries(mail.headers.map(({ key, value }) => [key, value])),
-    code: /(?<!\d)\d{6}(?!\d)/.exec(mail.text ?? '')?.[0] ?? null,
+    code: codeIn(mail.text ?? ''),
     raw: raw.toString('utf8'),
     receivedAt,
     secure: session.secure,

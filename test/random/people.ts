@@ -5,6 +5,7 @@
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, registration } from '../helpers/api-client.ts'
+import { codeIn } from '../helpers/inbox.ts'
 import type { TestService } from '../helpers/service.ts'
 import { waitFor } from '../helpers/wait.ts'
 import type { Held } from './requests.ts'
@@ -117,8 +118,8 @@ function createCodeIndex({ smtp, gateway }: TestService) {
   const newest = new Map<string, { code: string; place: number }>()
   let [mails, texts] = [0, 0]
   const note = (to: string, text: string) => {
-    const code = /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0]
-    if (code !== undefined) newest.set(to, { code, place: mails + texts })
+    const code = codeIn(text)
+    if (code !== null) newest.set(to, { code, place: mails + texts })
   }
   return {
     newest(...destinations: string[]): string | undefined {

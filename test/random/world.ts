@@ -5,6 +5,7 @@
  */
 import type { MessagePurpose } from '../../src/domain/messages/outbox/message.ts'
 import type { Answer } from '../helpers/api-client.ts'
+import { codeIn } from '../helpers/inbox.ts'
 import { createDatabase, redisPrefix, startPostgres, startRedis } from '../helpers/servers.ts'
 import {
   createTestClock,
@@ -282,7 +283,7 @@ function createPostman(
       for (; texts < gateway.requests.length; texts++) {
         const { fields, status } = gateway.requests[texts]!
         const text = String(fields.text)
-        const code = /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? null
+        const code = codeIn(text)
         if (status === 200) take(String(fields.to), { subject: '', text, code })
       }
     },
