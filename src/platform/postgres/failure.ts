@@ -58,6 +58,9 @@ export function refersToErased(error: unknown): boolean {
 const CONFLICTS = new Set(['40P01', '40001'])
 export const isConflict = (error: unknown): boolean => CONFLICTS.has(databaseCode(error) ?? '')
 
+/** The one that waits for its locks takes them first: repeated at once, it would meet the same deadlock on a busy machine. */
+const PAUSE_MS = 30
+
 /**
  * Repeats a statement or a transaction that PostgreSQL rolled back so that another one could go on. (server.ts repeats
  * single statements by itself.)
@@ -67,6 +70,7 @@ export async function retryConflicts<T>(work: () => Promise<T>, tries = 3): Prom
     return await work()
   } catch (error) {
     if (!isConflict(error) || tries <= 1) throw error
+    await Bun.sleep(PAUSE_MS)
     return retryConflicts(work, tries - 1)
   }
 }
