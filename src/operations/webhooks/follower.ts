@@ -11,7 +11,7 @@ import type { Ground } from '../../platform/ground.ts'
 import { toldTypes } from '../../texts/event-types.ts'
 import { createAside } from './aside.ts'
 import type { Deliver } from './delivery.ts'
-import { createHolding, type Holding } from './holding.ts'
+import { createHolding, type Holding, WORTH_READING } from './holding.ts'
 import type { Reports } from './reports.ts'
 import { createRequests } from './requests.ts'
 import { createRounds } from './rounds.ts'
@@ -26,9 +26,6 @@ interface Needs extends Pick<Ground, 'clock' | 'logger'> {
   metrics: Pick<Metrics, 'count'>
   awayDelayMs?: (tries: number) => number
 }
-
-/** Fewer events are not worth a look at the log, while there is other work. */
-const WORTH_READING = 50
 
 export function createFollower(webhook: WebhookConfig, needs: Needs) {
   const { stores, reports } = needs
@@ -87,8 +84,7 @@ export function createFollower(webhook: WebhookConfig, needs: Needs) {
       await saveIfDue(held)
     }
     // Nobody waits for the slow requests about one account for longer than one of them takes.
-    const isFull = window.room() < WORTH_READING && held.isBehind()
-    const behind = isFull ? window.waitingAbout(requests.busy) : []
+    const behind = held.isFull() ? window.waitingAbout(requests.busy) : []
     if (behind.length > 0) await putAside(behind, aside.put)
   }
 

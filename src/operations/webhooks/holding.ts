@@ -20,6 +20,8 @@ interface Needs extends Pick<Ground, 'clock'> {
 export const LEASE_MS = 6000
 const RENEW_MS = 2000
 const SAVE_MS = 200
+/** Fewer events are not worth a look at the log, while there is other work. */
+export const WORTH_READING = 50
 /** Fewer events are not worth a write of the position, while there is other work. */
 const WORTH_SAVING = 50
 /**
@@ -61,6 +63,8 @@ export function createHolding(endpoint: HeldEndpoint, beganMs: number, needs: Ne
     },
     /** There is more of the log to read. */
     isBehind: () => window.readTo() < settled,
+    /** About as many events are held as may be, and the log goes on. */
+    isFull: () => window.room() < WORTH_READING && window.readTo() < settled,
     /** The id to which the next look at the log goes. */
     nextLook: () => Math.min(settled, window.readTo() + idsAtOnce),
     noteLook({ foundAll }: { foundAll: boolean }): void {

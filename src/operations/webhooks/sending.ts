@@ -50,8 +50,11 @@ export function createSending({ requests, aside, failed, ended }: Needs) {
     }
     entry.state = 'waiting'
     entry.probes += 1
-    // As many are held as may be, and the log goes on: what comes after them has its turn.
-    if (held.window.room() === 0 && held.isBehind()) await putAside(waitingBehind(), aside.put)
+    // What comes after those that are held has its turn.
+    if (held.isFull()) {
+      held.asideMeanwhile.add(entry.account)
+      await putAside(waitingBehind(), aside.put)
+    }
   }
 
   function beginRetry(held: Holding, retry: Retry): void {
