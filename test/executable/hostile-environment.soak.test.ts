@@ -7,7 +7,6 @@ import { runExecutable, spawnExecutable, startExecutable } from '../helpers/exec
 import { freePort } from '../helpers/free-port.ts'
 import { endProcesses, processesUnder } from '../helpers/processes.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { soaking } from '../helpers/soak.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 setDefaultTimeout(60_000)
@@ -152,11 +151,10 @@ async function hold(directory: string, work: (url: string) => Promise<void>) {
   return found
 }
 
-/** The second serves where nothing may be traced; a soak tries it in any case, so that it is not found broken there. */
-const isTraced = mayTrace()
+/** The second serves where nothing may be traced; it is tried in any case, so that it is not found broken there. */
 const looks = {
-  ...(isTraced && { 'traced call by call': trace }),
-  ...((soaking || !isTraced) && { 'looked at in the end': hold }),
+  ...(mayTrace() && { 'traced call by call': trace }),
+  'looked at in the end': hold,
 }
 
 describe.each(Object.entries(looks))('in an empty directory, %s', (_name, look) => {

@@ -11,11 +11,10 @@ import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { addressOf, codeFor, newVerifier, signedInBrowser, token } from '../helpers/hand-over.ts'
 import { pageSettings } from '../helpers/page-browser.ts'
 import { startService, type TestService } from '../helpers/service.ts'
-import { longTest, reduced } from '../helpers/soak.ts'
 import { openToldApplication } from '../helpers/told-application.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(reduced(90_000, 600_000))
+setDefaultTimeout(600_000)
 
 const [first, second] = [openToldApplication(), openToldApplication()]
 afterAll(() => Promise.all([first.close(), second.close()]))
@@ -86,9 +85,9 @@ async function killWhileTelling(victim: Executable, other: Executable, sooner: n
 }
 
 describe('a process that is killed while applications are told', () => {
-  const KILLS = reduced(1, 10)
+  const KILLS = 10
 
-  longTest('leaves nothing untold, and tells nobody of the sessions of another one', async () => {
+  test('leaves nothing untold, and tells nobody of the sessions of another one', async () => {
     const service = await startExecutable({ shape: 'postgres', settings })
     try {
       for (let kill = 0; kill < KILLS; kill++) {
@@ -120,7 +119,7 @@ describe('a process that is killed while applications are told', () => {
     }
   })
 
-  longTest(
+  test(
     'beside another one, ten times: every session that ended is told, and no living one',
     async () => {
       const service = await startExecutable({ shape: 'postgres', settings })
@@ -172,7 +171,7 @@ describe('an application', () => {
       first.answerWith(() => new Response(packed, { headers: { 'content-encoding': 'gzip' } })),
   }
 
-  test.each(Object.entries(troubles).slice(0, reduced(1, 3)))(
+  test.each(Object.entries(troubles))(
     'that %s keeps nobody else waiting',
     async (_, begin) => {
       begin()
@@ -188,7 +187,7 @@ describe('an application', () => {
     },
   )
 
-  longTest('that refuses gets one request at a time, and all that waits once it takes one', async () => {
+  test('that refuses gets one request at a time, and all that waits once it takes one', async () => {
     first.answerStatus(503)
     await using service = await startService({ shape: 'postgres', settings })
     const before = first.received.length

@@ -7,11 +7,10 @@ import { type Database, statement } from '../../src/platform/postgres/database.t
 import { type EmbeddedOptions, openEmbedded, openEmbeddedCopy } from '../../src/storage/embedded/embedded.ts'
 import { findNeglect } from '../../src/storage/embedded/upkeep.ts'
 import { createStorage } from '../helpers/service.ts'
-import { longTest, reduced, soaking } from '../helpers/soak.ts'
 import { skipTransactions } from '../helpers/transaction-numbers.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-setDefaultTimeout(reduced(120_000, 1_200_000))
+setDefaultTimeout(1_200_000)
 
 const run = (database: Database, text: string) =>
   database.all(statement<object, Record<string, unknown>>(sql.raw(text)), {})
@@ -62,7 +61,7 @@ describe('the embedded database', () => {
     await one.database.close()
   })
 
-  longTest(
+  test(
     'finds the rows of a restore or a move frozen, so that its first vacuum reads none of them',
     async () => {
       const { settings } = await createStorage('embedded')
@@ -85,7 +84,7 @@ describe('the embedded database', () => {
     },
   )
 
-  longTest('has nothing to do after a clean close, and what was due before it is still due', async () => {
+  test('has nothing to do after a clean close, and what was due before it is still due', async () => {
     const first = await open()
     await first.run('create table known as select generate_series(1, 1000) as number')
     await first.run('create table changed as select generate_series(1, 1000) as number')
@@ -116,8 +115,8 @@ describe('the embedded database', () => {
 
   /** Each day brings rows, some are used again, half go after a twelfth of the time, and all after a quarter. */
   test('after a year of days in quick motion is hardly larger than a fresh copy of what is left', async () => {
-    const [days, rows] = reduced([24, 300], [365, 3000])
-    const transactions = reduced(300, 1000)
+    const [days, rows] = [365, 3000]
+    const transactions = 1000
     const upkeep = { freezeAge: 20 * transactions, logBytes: 8 * 1024 * 1024 }
     const one = await open({ upkeep })
     await one.run('create table kept (day int, number int, used_at timestamptz, text text)')
@@ -151,10 +150,8 @@ describe('the embedded database', () => {
     const before = one.size()
     await one.run('insert into fresh select * from kept order by day')
     const fresh = one.size() - before
-    if (soaking)
-      process.stdout.write(`${JSON.stringify({ days, left, used, fresh, share: used / fresh, most })}\n`)
-    // In the short run a day, whose rows come before others go, is a sixth of what is left.
-    expect(used).toBeLessThan(fresh * reduced(2, 1.5))
+    process.stdout.write(`${JSON.stringify({ days, left, used, fresh, share: used / fresh, most })}\n`)
+    expect(used).toBeLessThan(fresh * 1.5)
     expect(most.age).toBeLessThan(upkeep.freezeAge + 5 * transactions)
     expect(most.logBytes).toBeLessThan(upkeep.logBytes * 2)
     await one.database.close()
@@ -191,8 +188,8 @@ describe('the embedded database', () => {
     await one.database.close()
   })
 
-  longTest('freezes every relation, catalogs and TOAST included, so that its age falls', async () => {
-    const transactions = reduced(3000, 300_000)
+  test('freezes every relation, catalogs and TOAST included, so that its age falls', async () => {
+    const transactions = 300_000
     const one = await open({ upkeep: { freezeAge: transactions / 3 } })
     await one.run('create table kept as select 7 as id')
     await one.run('create table written (id int)')
@@ -206,7 +203,7 @@ describe('the embedded database', () => {
     await one.database.close()
   })
 
-  longTest('lives through more transactions than there are numbers', async () => {
+  test('lives through more transactions than there are numbers', async () => {
     let one = await open()
     await one.run('create table rows_of_then (turn int)')
     for (let turn = 0; turn < 3; turn++) {
