@@ -102,7 +102,7 @@ describe('an upgrade that is cut', () => {
     await applyMigrations(before, new Date(), { migrations: OLDER })
     await before.close()
     let cuts = 0
-    for (let cut = 2; ; cut += reduced(60, 1)) {
+    for (let cut = 2; ; cut++) {
       const { url, drop } = await createDatabase({ copied: older.url })
       const database = await connectServer({ url, poolSize: 2 })
       const outcome = await applyMigrations(cutAt(database, cut), new Date(), { migrations }).then(

@@ -1,12 +1,12 @@
 /** Programs whose names no name server answers for, beside people who want to register. */
-import { afterAll, beforeAll, expect } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createSocket } from 'node:dgram'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newEmail } from '../helpers/api-client.ts'
 import { type Executable, startExecutable } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { longTest, notHere, soaking } from '../helpers/soak.ts'
+import { notHere } from '../helpers/soak.ts'
 
 // Its own name server needs port 53 and its own /etc/resolv.conf.
 const mayMount = process.getuid?.() === 0 && Bun.spawnSync(['unshare', '--mount', 'true']).success
@@ -16,7 +16,7 @@ const silent = createSocket('udp4')
 let executable: Executable
 let asked = 0
 
-if (soaking && mayMount) {
+if (mayMount) {
   beforeAll(async () => {
     silent.on('message', () => asked++)
     await new Promise<void>((resolve) => silent.bind(53, ADDRESS, resolve))
@@ -42,7 +42,7 @@ if (soaking && mayMount) {
   })
 }
 
-;(mayMount ? longTest : notHere)('keep nobody from registering and signing in', async () => {
+;(mayMount ? test : notHere)('keep nobody from registering and signing in', async () => {
   const slowest = await Array.from({ length: 12 }).reduce<Promise<number>>(async (before, _) => {
     const slowestMs = await before
     const beganAtMs = performance.now()

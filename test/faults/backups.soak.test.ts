@@ -1,7 +1,7 @@
 /**
  * A backup of the embedded database while clients write, restored in a new place and on a server: nothing that was
- * acknowledged is missing, nothing is there by half. It needs 100,000 accounts and 64 clients, and so runs with
- * POTERNE_SOAK=1 only. The same at small size is in test/domain/backups.test.ts and test/executable/moving.soak.test.ts.
+ * acknowledged is missing, nothing is there by half. It needs 100,000 accounts and 64 clients. The
+ * same at small size is in test/domain/backups.test.ts and test/executable/moving.soak.test.ts.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,6 @@ import { newEmail } from '../helpers/api-client.ts'
 import { type Executable, runExecutable, startExecutable } from '../helpers/executable.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
-import { soaking } from '../helpers/soak.ts'
 
 setDefaultTimeout(900_000)
 
@@ -39,15 +38,13 @@ const seeds = [
      from accounts, (values ('account.registered'), ('account.confirmed'), ('login.succeeded')) v(type)
     where email like 'person%'`,
   `insert into messages (channel, destination, purpose, language, created_at, next_attempt_at, finished_at, outcome)
-   select 'email', '', 'confirm_account', 'fr', now(), now(), now(), 'sent' from accounts where email like 'person%'`,
+   select 'email', '', 'confirmation', 'fr', now(), now(), now(), 'sent' from accounts where email like 'person%'`,
 ]
 
 const sessionOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).sid
 
 const say = (what: Record<string, unknown>) => console.log(JSON.stringify(what))
-
-const atFullSize = soaking ? test : () => {}
 
 async function query(dataDir: string, text: string) {
   const instance = await openInstance(join(dataDir, 'postgres'))
@@ -58,7 +55,7 @@ async function query(dataDir: string, text: string) {
   }
 }
 
-atFullSize(
+test(
   'a backup while clients write holds what was acknowledged, and signs nobody out on a server',
   async () => {
     const service = await startExecutable({

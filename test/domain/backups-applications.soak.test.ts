@@ -1,5 +1,5 @@
 /** What a restore keeps of applications: their sessions, the key of their ID tokens, and that they are told of an end. */
-import { afterAll, expect, setDefaultTimeout } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import { runPoterne } from '../helpers/executable.ts'
@@ -16,7 +16,6 @@ import { pageSettings } from '../helpers/page-browser.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
 import { createDatabase } from '../helpers/servers.ts'
 import { mergeSettings, type Settings, startService, writeSettings } from '../helpers/service.ts'
-import { longTest } from '../helpers/soak.ts'
 import { openToldApplication } from '../helpers/told-application.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -25,7 +24,7 @@ setDefaultTimeout(90_000)
 const told = openToldApplication()
 afterAll(told.close)
 
-longTest('a restore that keeps sessions keeps those of applications, and all of them', async () => {
+test('a restore that keeps sessions keeps those of applications, and all of them', async () => {
   const settings = mergeSettings(pageSettings, {
     pages: { enabled: true, applications: [entry('grafana', { backchannel_logout_uri: told.address })] },
   })

@@ -1,5 +1,5 @@
-/** Clients in other languages, as Debian has them: each signs somebody in, verifies the ID token and asks userinfo. For a soak. */
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test'
+/** Clients in other languages, as Debian has them: each signs somebody in, verifies the ID token and asks userinfo. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newEmail } from '../../helpers/api-client.ts'
@@ -10,7 +10,6 @@ import { openBrowser, type PageBrowser } from '../../helpers/page-browser.ts'
 import { endProcesses } from '../../helpers/processes.ts'
 import { newDirectory } from '../../helpers/run-directory.ts'
 import { startService, type TestService } from '../../helpers/service.ts'
-import { longTest, soaking } from '../../helpers/soak.ts'
 import { waitFor } from '../../helpers/wait.ts'
 
 setDefaultTimeout(180_000)
@@ -33,7 +32,6 @@ let issuer = ''
 let caFile = ''
 
 beforeAll(async () => {
-  if (!soaking) return
   // The programs know the address of the front, and its name is that of the request.
   const certificate = createCertificate()
   caFile = certificate.caFile
@@ -81,7 +79,7 @@ async function follow(browser: PageBrowser, to: string): Promise<string> {
   return browser.left ?? ''
 }
 
-longTest.each(Object.entries(programs))('%s', async (id, { package: name, command, file }) => {
+test.each(Object.entries(programs))('%s', async (id, { package: name, command, file }) => {
   const { email, browser } = await signedIn()
   const program = Bun.spawn([...command, join(import.meta.dir, '../../helpers/openid-programs', file)], {
     env: {
@@ -132,7 +130,7 @@ function apacheSettings(directory: string): string {
   ].join('\n')
 }
 
-longTest('mod_auth_openidc, which is told when the session ends', async () => {
+test('mod_auth_openidc, which is told when the session ends', async () => {
   if (!existsSync('/usr/lib/apache2/modules/mod_auth_openidc.so'))
     throw new Error('libapache2-mod-auth-openidc is needed for a soak')
   const { email, browser } = await signedIn()

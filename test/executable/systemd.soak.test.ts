@@ -1,5 +1,5 @@
 /**
- * A machine with systemd, for a soak: docs/install.md is typed there, people register, root's commands meet the service
+ * A machine with systemd: docs/install.md is typed there, people register, root's commands meet the service
  * in each of its states, and an upgrade goes forth and back.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import manifest from '../../package.json'
 import { newSigningKey, releasedVersions, writeIndex } from '../helpers/releases.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { notHere, soaking } from '../helpers/soak.ts'
+import { notHere } from '../helpers/soak.ts'
 import { bootMachine, type SystemdMachine } from '../helpers/systemd-machine.ts'
 
 setDefaultTimeout(900_000)
@@ -16,11 +16,10 @@ setDefaultTimeout(900_000)
 const root = join(import.meta.dir, '../..')
 /** Containers without the right to mount cannot do it. */
 const mayBoot =
-  soaking &&
   existsSync('/lib/systemd/systemd') &&
   process.getuid?.() === 0 &&
   Bun.spawnSync(['unshare', '--mount', '--cgroup', 'mount', '-t', 'cgroup2', 'none', '/mnt']).success
-if (soaking && !mayBoot) console.log('systemd.test.ts does not run: no systemd can be started here')
+if (!mayBoot) console.log('systemd.soak.test.ts does not run: no systemd can be started here')
 const systemdTest = mayBoot ? test : notHere
 
 const CONFIGURATION = `
