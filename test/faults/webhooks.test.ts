@@ -210,9 +210,10 @@ test.each([
 ])('%s', async (_, count, longestMs) => {
   const [poisoned, others] = [ids(count), ids(3)]
   const isPoison = new Set(poisoned)
-  const receiver = await startReceiver(({ data }) =>
-    isPoison.has(data.account as string) ? { status: 500 } : {},
-  )
+  let refused = 0
+  // Eight requests go out at once; the last three are refused while the places of the others are filled.
+  const refusal = () => ({ status: 500, delayMs: ++refused > 5 && refused <= 8 ? 100 : 0 })
+  const receiver = await startReceiver(({ data }) => (isPoison.has(data.account as string) ? refusal() : {}))
   const { url } = await createDatabase({ migrated: false })
   const database = openServer({ url, poolSize: 2 })
   await applyMigrations(database, new Date())
