@@ -252,8 +252,8 @@ describe.each(tried)('with %s', (shape) => {
       await Promise.all([service.smtp.stop(), service.gateway.stop()])
     }
 
-    // It goes to a new place of the other kind, as `executable/moving` does in each run. A server has a secret of its own; an
-    // embedded database takes that of the backup.
+    // It goes to a new place of the other kind. A server has a secret of its own; an embedded database takes that of the
+    // backup.
     if (!soaking) return
     const target = await emptyTarget(shape)
     if (shape === 'embedded') {

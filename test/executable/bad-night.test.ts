@@ -1,7 +1,7 @@
 /**
  * docs/bad-night.md: its blocks are run by a shell beside the executable, where systemctl stops and starts the service of
  * the test. `upgrade.soak.test.ts` goes back to a version before. A soak alone restores a backup and replaces a secret here, which
- * `private-directory.test.ts` and `secret-commands.test.ts` do in each run.
+ * `domain/backups.test.ts` and `secret-commands.test.ts` do in each run.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {

@@ -188,7 +188,7 @@ if (process.getuid?.() === 0) {
       expect(run(['keys', 'list'], asNobody)).toEqual({ code: 0, error: '' })
     })
 
-    /** Each run does this and the next in private-directory.test.ts, where only root may pass to the directory as well. */
+    /** private-directory.test.ts does this and the next where only root may pass to the directory as well. */
     longTest(
       'backs up to a directory of root, and restores a file of root, while the service is stopped',
       async () => {
