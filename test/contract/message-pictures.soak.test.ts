@@ -77,22 +77,19 @@ test.each(schemes.flatMap((scheme) => widths.map((width) => ({ scheme, width }))
   },
 )
 
-test(
-  'the page of all messages draws those mails that are near what is looked at, and the others as one comes to them',
-  async () => {
-    const file = join(newDirectory('preview'), 'messages.html')
-    await Bun.write(file, previewPage(config, catalog))
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-    const drawn = () => page.frames().filter((frame) => frame.url() === 'about:srcdoc')
-    await page.goto(`file://${file}`)
-    await waitFor(() => drawn().length > 0)
-    await drawn()[0]!.waitForSelector('.card')
-    expect(drawn().length).toBeLessThan(20)
-    const last = page.locator('section:target article').last()
-    await page.click('nav a >> nth=-1')
-    await last.scrollIntoViewIfNeeded()
-    await last.frameLocator('iframe').locator('.card').waitFor()
-    expect(drawn().length).toBeLessThan(60)
-    await page.close()
-  },
-)
+test('the page of all messages draws those mails that are near what is looked at, and the others as one comes to them', async () => {
+  const file = join(newDirectory('preview'), 'messages.html')
+  await Bun.write(file, previewPage(config, catalog))
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+  const drawn = () => page.frames().filter((frame) => frame.url() === 'about:srcdoc')
+  await page.goto(`file://${file}`)
+  await waitFor(() => drawn().length > 0)
+  await drawn()[0]!.waitForSelector('.card')
+  expect(drawn().length).toBeLessThan(20)
+  const last = page.locator('section:target article').last()
+  await page.click('nav a >> nth=-1')
+  await last.scrollIntoViewIfNeeded()
+  await last.frameLocator('iframe').locator('.card').waitFor()
+  expect(drawn().length).toBeLessThan(60)
+  await page.close()
+})

@@ -180,21 +180,18 @@ test('a kill at any moment leaves an executable that runs, and the next upgrade 
   expect(existsSync(`${file}.incoming`)).toBe(false)
 })
 
-test(
-  'the environment file of the unit gives the variables that the configuration names, and the next key is believed as well',
-  async () => {
-    const index = writeIndex(newest(), nextKey)
-    writeFileSync(
-      config,
-      `[smtp]\nhost = "127.0.0.1"\nfrom = "a@example.com"\npassword = "\${SECRET}"\nusername = "a"\n[upgrade]\nindex = "${index}"\n`,
-    )
-    const environment = join(newDirectory('environment'), 'environment')
-    writeFileSync(environment, '# what the unit reads\nSECRET="hidden words"\n')
-    expect((await upgrade()).code).toBe(2)
-    expect((await upgrade(['--environment', environment])).code).toBe(0)
-    expect(await versionOf()).toBe('9.9.9')
-  },
-)
+test('the environment file of the unit gives the variables that the configuration names, and the next key is believed as well', async () => {
+  const index = writeIndex(newest(), nextKey)
+  writeFileSync(
+    config,
+    `[smtp]\nhost = "127.0.0.1"\nfrom = "a@example.com"\npassword = "\${SECRET}"\nusername = "a"\n[upgrade]\nindex = "${index}"\n`,
+  )
+  const environment = join(newDirectory('environment'), 'environment')
+  writeFileSync(environment, '# what the unit reads\nSECRET="hidden words"\n')
+  expect((await upgrade()).code).toBe(2)
+  expect((await upgrade(['--environment', environment])).code).toBe(0)
+  expect(await versionOf()).toBe('9.9.9')
+})
 
 describe('a release whose migration excludes the version before', () => {
   const person = async (service: Executable) => {

@@ -119,39 +119,34 @@ describe('a process that is killed while applications are told', () => {
     }
   })
 
-  test(
-    'beside another one, ten times: every session that ended is told, and no living one',
-    async () => {
-      const service = await startExecutable({ shape: 'postgres', settings })
-      const { storage, smtp, gateway } = service
-      const replica = await startExecutable({ storage, smtp, gateway, settings })
-      const told: number[] = []
-      try {
-        for (let kill = 0; kill < 10; kill++) {
-          const [victim, other] = kill % 2 === 0 ? [service, replica] : [replica, service]
-          const sessions = await killWhileTelling(victim, other, kill)
-          for (const { bearer, sid } of sessions) {
-            const lives = (await other.get('me', { bearer })).status === 200
-            if (!lives)
-              await waitFor(() => second.of(sid).length > 0, { what: 'an ended session to be told' })
-          }
-          // What the killed one had claimed is due again when its lease ends.
-          await Bun.sleep(8000)
-          for (const { bearer, sid } of sessions) {
-            const lives = (await other.get('me', { bearer })).status === 200
-            expect({ lives, told: second.of(sid).length > 0 }).toEqual({ lives, told: !lives })
-            told.push(second.of(sid).length)
-          }
+  test('beside another one, ten times: every session that ended is told, and no living one', async () => {
+    const service = await startExecutable({ shape: 'postgres', settings })
+    const { storage, smtp, gateway } = service
+    const replica = await startExecutable({ storage, smtp, gateway, settings })
+    const told: number[] = []
+    try {
+      for (let kill = 0; kill < 10; kill++) {
+        const [victim, other] = kill % 2 === 0 ? [service, replica] : [replica, service]
+        const sessions = await killWhileTelling(victim, other, kill)
+        for (const { bearer, sid } of sessions) {
+          const lives = (await other.get('me', { bearer })).status === 200
+          if (!lives) await waitFor(() => second.of(sid).length > 0, { what: 'an ended session to be told' })
         }
-      } finally {
-        await Promise.all([service.close(), replica.close()])
+        // What the killed one had claimed is due again when its lease ends.
+        await Bun.sleep(8000)
+        for (const { bearer, sid } of sessions) {
+          const lives = (await other.get('me', { bearer })).status === 200
+          expect({ lives, told: second.of(sid).length > 0 }).toEqual({ lives, told: !lives })
+          told.push(second.of(sid).length)
+        }
       }
-      const times = [0, 1, 2, 3].map((count) => told.filter((one) => one === count).length)
-      process.stdout.write(`told never, once, twice, more often: ${times}\n`)
-      expect(Math.max(...told)).toBeLessThanOrEqual(2)
-    },
-    1_800_000,
-  )
+    } finally {
+      await Promise.all([service.close(), replica.close()])
+    }
+    const times = [0, 1, 2, 3].map((count) => told.filter((one) => one === count).length)
+    process.stdout.write(`told never, once, twice, more often: ${times}\n`)
+    expect(Math.max(...told)).toBeLessThanOrEqual(2)
+  }, 1_800_000)
 })
 
 describe('an application', () => {
@@ -171,21 +166,18 @@ describe('an application', () => {
       first.answerWith(() => new Response(packed, { headers: { 'content-encoding': 'gzip' } })),
   }
 
-  test.each(Object.entries(troubles))(
-    'that %s keeps nobody else waiting',
-    async (_, begin) => {
-      begin()
-      second.answerStatus(200)
-      await using service = await startService({ shape: 'postgres', settings })
-      const before = first.received.length
-      await service.inside.database.run(insert, { count: 300, now: service.clock.now() })
-      await waitFor(() => first.received.length >= before + 8, { what: 'the first requests' })
-      const sids = await handedOver(service, 1)
-      const endedAt = performance.now()
-      await waitFor(() => sids.second.every((sid) => second.of(sid).length > 0), { what: 'the other one' })
-      expect(performance.now() - endedAt).toBeLessThan(1500)
-    },
-  )
+  test.each(Object.entries(troubles))('that %s keeps nobody else waiting', async (_, begin) => {
+    begin()
+    second.answerStatus(200)
+    await using service = await startService({ shape: 'postgres', settings })
+    const before = first.received.length
+    await service.inside.database.run(insert, { count: 300, now: service.clock.now() })
+    await waitFor(() => first.received.length >= before + 8, { what: 'the first requests' })
+    const sids = await handedOver(service, 1)
+    const endedAt = performance.now()
+    await waitFor(() => sids.second.every((sid) => second.of(sid).length > 0), { what: 'the other one' })
+    expect(performance.now() - endedAt).toBeLessThan(1500)
+  })
 
   test('that refuses gets one request at a time, and all that waits once it takes one', async () => {
     first.answerStatus(503)

@@ -55,120 +55,117 @@ async function query(dataDir: string, text: string) {
   }
 }
 
-test(
-  'a backup while clients write holds what was acknowledged, and signs nobody out on a server',
-  async () => {
-    const service = await startExecutable({
-      shape: 'embedded',
-      settings: { limits: { enabled: false, hash_queue: 10_000 } },
+test('a backup while clients write holds what was acknowledged, and signs nobody out on a server', async () => {
+  const service = await startExecutable({
+    shape: 'embedded',
+    settings: { limits: { enabled: false, hash_queue: 10_000 } },
+  })
+  const started: Executable[] = [service]
+  try {
+    const people = []
+    for (let number = 0; number < CLIENTS; number++) people.push(await service.signUp(newEmail()))
+    const dataDir = service.storage.storage!.data_dir as string
+    await service.kill('SIGTERM')
+    const instance = await openInstance(join(dataDir, 'postgres'))
+    for (const seed of seeds) await instance.exec(seed)
+    await instance.exec('analyze')
+    await instance.close()
+    await service.start()
+
+    // Each client signs in again and again.
+    const acknowledged: { session: string; at: number; waitedMs: number; refresh: string }[] = []
+    let isOver = false
+    const clients = people.map(async (person, number) => {
+      await Bun.sleep((number * PAUSE_MS) / CLIENTS)
+      while (!isOver) {
+        const before = performance.now()
+        const answer = await service.logIn(person)
+        const at = performance.now()
+        acknowledged.push({
+          ...{ session: sessionOf(answer.access_token), at, waitedMs: at - before },
+          refresh: answer.refresh_token,
+        })
+        await Bun.sleep(PAUSE_MS)
+      }
     })
-    const started: Executable[] = [service]
-    try {
-      const people = []
-      for (let number = 0; number < CLIENTS; number++) people.push(await service.signUp(newEmail()))
-      const dataDir = service.storage.storage!.data_dir as string
-      await service.kill('SIGTERM')
-      const instance = await openInstance(join(dataDir, 'postgres'))
-      for (const seed of seeds) await instance.exec(seed)
-      await instance.exec('analyze')
-      await instance.close()
-      await service.start()
+    await Bun.sleep(15_000)
+    const passphraseFile = join(newDirectory('passphrase'), 'file')
+    writeFileSync(passphraseFile, 'a passphrase of some length\n')
+    const file = join(newDirectory('backup'), 'auth.backup')
+    const withPassphrase = ['--passphrase-file', passphraseFile]
+    const begunAt = performance.now()
+    const made = await runExecutable([
+      'backup',
+      file,
+      '--with-secret',
+      ...withPassphrase,
+      ...service.configArgs,
+    ])
+    const endedAt = performance.now()
+    expect([made.error, made.code]).toEqual(['', 0])
+    isOver = true
+    await Promise.all(clients)
+    const longest = (from: number, to: number) =>
+      Math.round(
+        Math.max(...acknowledged.filter(({ at }) => at > from && at <= to).map(({ waitedMs }) => waitedMs)),
+      )
+    const copies = service.log().filter(({ route }) => route === '/admin/v1/backups/snapshot')
+    say({
+      backup: made.out.trim(),
+      seconds: (endedAt - begunAt) / 1000,
+      copyMs: copies.at(-1)?.duration_ms,
+      logins: acknowledged.length,
+      longestBefore: longest(0, begunAt),
+      longestDuring: longest(begunAt, endedAt),
+    })
 
-      // Each client signs in again and again.
-      const acknowledged: { session: string; at: number; waitedMs: number; refresh: string }[] = []
-      let isOver = false
-      const clients = people.map(async (person, number) => {
-        await Bun.sleep((number * PAUSE_MS) / CLIENTS)
-        while (!isOver) {
-          const before = performance.now()
-          const answer = await service.logIn(person)
-          const at = performance.now()
-          acknowledged.push({
-            ...{ session: sessionOf(answer.access_token), at, waitedMs: at - before },
-            refresh: answer.refresh_token,
-          })
-          await Bun.sleep(PAUSE_MS)
-        }
-      })
-      await Bun.sleep(15_000)
-      const passphraseFile = join(newDirectory('passphrase'), 'file')
-      writeFileSync(passphraseFile, 'a passphrase of some length\n')
-      const file = join(newDirectory('backup'), 'auth.backup')
-      const withPassphrase = ['--passphrase-file', passphraseFile]
-      const begunAt = performance.now()
-      const made = await runExecutable([
-        'backup',
-        file,
-        '--with-secret',
-        ...withPassphrase,
-        ...service.configArgs,
-      ])
-      const endedAt = performance.now()
-      expect([made.error, made.code]).toEqual(['', 0])
-      isOver = true
-      await Promise.all(clients)
-      const longest = (from: number, to: number) =>
-        Math.round(
-          Math.max(...acknowledged.filter(({ at }) => at > from && at <= to).map(({ waitedMs }) => waitedMs)),
-        )
-      const copies = service.log().filter(({ route }) => route === '/admin/v1/backups/snapshot')
-      say({
-        backup: made.out.trim(),
-        seconds: (endedAt - begunAt) / 1000,
-        copyMs: copies.at(-1)?.duration_ms,
-        logins: acknowledged.length,
-        longestBefore: longest(0, begunAt),
-        longestDuring: longest(begunAt, endedAt),
-      })
-
-      // Registrations that were acknowledged before it began are there, and nothing by half.
-      const target = join(newDirectory('target'), 'data')
-      const targetConfig = join(newDirectory('config'), 'target.toml')
-      writeFileSync(targetConfig, stringify({ storage: { data_dir: target } }))
-      const restoredAt = performance.now()
-      const restored = await runExecutable([
-        'restore',
-        file,
-        '--keep-sessions',
-        ...withPassphrase,
-        '--config',
-        targetConfig,
-      ])
-      expect([restored.error, restored.code]).toEqual(['', 0])
-      say({ restoreSeconds: (performance.now() - restoredAt) / 1000 })
-      const found = new Set((await query(target, 'select id from sessions')).map(({ id }) => id))
-      const missing = acknowledged.filter(({ at, session }) => at < begunAt && !found.has(session))
-      expect(missing).toEqual([])
-      const halves = await query(
-        target,
-        `select (select count(*)::int from sessions where device_name is null and not exists (
+    // Registrations that were acknowledged before it began are there, and nothing by half.
+    const target = join(newDirectory('target'), 'data')
+    const targetConfig = join(newDirectory('config'), 'target.toml')
+    writeFileSync(targetConfig, stringify({ storage: { data_dir: target } }))
+    const restoredAt = performance.now()
+    const restored = await runExecutable([
+      'restore',
+      file,
+      '--keep-sessions',
+      ...withPassphrase,
+      '--config',
+      targetConfig,
+    ])
+    expect([restored.error, restored.code]).toEqual(['', 0])
+    say({ restoreSeconds: (performance.now() - restoredAt) / 1000 })
+    const found = new Set((await query(target, 'select id from sessions')).map(({ id }) => id))
+    const missing = acknowledged.filter(({ at, session }) => at < begunAt && !found.has(session))
+    expect(missing).toEqual([])
+    const halves = await query(
+      target,
+      `select (select count(*)::int from sessions where device_name is null and not exists (
                  select 1 from events where session_id = sessions.id)) as sessions,
               (select count(*)::int from events where type = 'login.succeeded' and session_id is not null
                   and session_id not in (select id from sessions)) as events,
               (select count(*)::int from accounts) as accounts`,
-      )
-      expect(halves).toEqual([{ sessions: 0, events: 0, accounts: ACCOUNTS + CLIENTS }])
+    )
+    expect(halves).toEqual([{ sessions: 0, events: 0, accounts: ACCOUNTS + CLIENTS }])
 
-      // On a server it signs nobody out.
-      const { url } = await createDatabase({ migrated: false })
-      const secret = readFileSync(join(dataDir, 'secret'), 'utf8').trim()
-      const storage = { server: { secret }, database: { url } }
-      const serverConfig = join(newDirectory('config'), 'server.toml')
-      writeFileSync(serverConfig, stringify(storage))
-      const begunOnServerAt = performance.now()
-      const onServer = await runExecutable([
-        ...['restore', file, '--keep-sessions', ...withPassphrase],
-        ...['--config', serverConfig],
-      ])
-      expect([onServer.error, onServer.code]).toEqual(['', 0])
-      say({ restoreOnServerSeconds: (performance.now() - begunOnServerAt) / 1000 })
-      const server = await startExecutable({ shape: 'postgres', storage })
-      started.push(server)
-      const signedIn = acknowledged.filter(({ at }) => at < begunAt)
-      for (const { refresh: refresh_token } of signedIn.slice(-CLIENTS))
-        expect((await server.post('refresh', { refresh_token })).status).toBe(200)
-    } finally {
-      for (const each of started) await each.close()
-    }
-  },
-)
+    // On a server it signs nobody out.
+    const { url } = await createDatabase({ migrated: false })
+    const secret = readFileSync(join(dataDir, 'secret'), 'utf8').trim()
+    const storage = { server: { secret }, database: { url } }
+    const serverConfig = join(newDirectory('config'), 'server.toml')
+    writeFileSync(serverConfig, stringify(storage))
+    const begunOnServerAt = performance.now()
+    const onServer = await runExecutable([
+      ...['restore', file, '--keep-sessions', ...withPassphrase],
+      ...['--config', serverConfig],
+    ])
+    expect([onServer.error, onServer.code]).toEqual(['', 0])
+    say({ restoreOnServerSeconds: (performance.now() - begunOnServerAt) / 1000 })
+    const server = await startExecutable({ shape: 'postgres', storage })
+    started.push(server)
+    const signedIn = acknowledged.filter(({ at }) => at < begunAt)
+    for (const { refresh: refresh_token } of signedIn.slice(-CLIENTS))
+      expect((await server.post('refresh', { refresh_token })).status).toBe(200)
+  } finally {
+    for (const each of started) await each.close()
+  }
+})

@@ -144,9 +144,7 @@ function runClients(replicas: Set<Executable>, people: Person[], inbox: Inbox) {
 
 test('replicas are replaced one after the other, beside an older and a newer version, and no request fails', async () => {
   // An older executable makes its tables itself, with the texts of its migrations.
-  const { url, drop } = older
-    ? await createDatabase({ migrated: false })
-    : await createFilled(100_000, own)
+  const { url, drop } = older ? await createDatabase({ migrated: false }) : await createFilled(100_000, own)
   // So few connections that statements share them.
   const storage = { server: { secret: 'ab'.repeat(32) }, database: { url, pool_size: 2 } }
   const smtp = await startSmtp({ security: 'none', auth: null })

@@ -61,28 +61,25 @@ describe('the embedded database', () => {
     await one.database.close()
   })
 
-  test(
-    'finds the rows of a restore or a move frozen, so that its first vacuum reads none of them',
-    async () => {
-      const { settings } = await createStorage('embedded')
-      const dataDir = settings.storage?.data_dir as string
-      const copy = await openEmbeddedCopy(dataDir)
-      await copy.query('begin')
-      await copy.query('create table restored as select generate_series(1, 50000) as number')
-      await copy.query('commit')
-      await copy.close()
-      const one = await open({}, dataDir)
-      const [found] = await one.run(`
+  test('finds the rows of a restore or a move frozen, so that its first vacuum reads none of them', async () => {
+    const { settings } = await createStorage('embedded')
+    const dataDir = settings.storage?.data_dir as string
+    const copy = await openEmbeddedCopy(dataDir)
+    await copy.query('begin')
+    await copy.query('create table restored as select generate_series(1, 50000) as number')
+    await copy.query('commit')
+    await copy.close()
+    const one = await open({}, dataDir)
+    const [found] = await one.run(`
       select relpages as pages, relallfrozen as frozen, reltuples::int as rows
         from pg_class where relname = 'restored'`)
-      const { pages, frozen, rows } = found as { pages: number; frozen: number; rows: number }
-      expect(rows).toBe(50_000)
-      expect(pages).toBeGreaterThan(100)
-      expect(frozen).toBeGreaterThan(pages * 0.95)
-      expect(await one.everything()).not.toContain('public.restored')
-      await one.database.close()
-    },
-  )
+    const { pages, frozen, rows } = found as { pages: number; frozen: number; rows: number }
+    expect(rows).toBe(50_000)
+    expect(pages).toBeGreaterThan(100)
+    expect(frozen).toBeGreaterThan(pages * 0.95)
+    expect(await one.everything()).not.toContain('public.restored')
+    await one.database.close()
+  })
 
   test('has nothing to do after a clean close, and what was due before it is still due', async () => {
     const first = await open()

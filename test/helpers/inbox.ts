@@ -24,8 +24,7 @@ export function createInbox(smtp: TestSmtp, gateway: TestGateway, onSlow = () =>
     destination.startsWith('+')
       ? gateway.messages.filter(({ to }) => to === destination).map(({ text }) => text)
       : smtp.messages.filter(({ envelope }) => envelope.to.includes(destination)).map(({ text }) => text)
-  const codesTo = (destination: string) =>
-    textsTo(destination).flatMap((text) => codeIn(text) ?? [])
+  const codesTo = (destination: string) => textsTo(destination).flatMap((text) => codeIn(text) ?? [])
   return {
     textsTo,
     codesTo,
