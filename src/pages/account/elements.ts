@@ -2,6 +2,7 @@
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import { IN_TITLE } from '../../platform/look/line-breaks.ts'
 import { writeAgo, writeDate } from '../../texts/dates.ts'
+import { browserName } from '../../texts/names.ts'
 import { fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import {
@@ -141,13 +142,11 @@ export function ownAccount(visit: OwnVisit): Html | null {
     : row({ icon: 'person', label: visit.texts.pages.account, detail: isolated(contact) })
 }
 
-/**
- * Names of browsers of ours, in the reader's language and the direction of the page. A program may call its device as it likes.
- */
+/** Names of browsers of ours, in the reader's language and the direction of the page. */
 export function deviceName({ texts: { pages } }: OwnVisit, name: string | null): Html | null {
-  const [, browser, system] = /^([A-Z][\w ]{3,20}) on ([A-Za-z]{4,10})$/.exec(name ?? '') ?? []
-  if (browser === undefined || system === undefined) return name === null ? null : isolated(name)
-  return html`${pages.browser_on.replace('{browser}', browser).replace('{system}', system)}`
+  if (name === null) return null
+  const browser = browserName(name, pages.browser_on)
+  return browser === null ? isolated(name) : html`${browser}`
 }
 
 const DAY_SECONDS = 86_400

@@ -11,7 +11,7 @@ import { createRenderer } from './render.ts'
 
 /** The values of all messages. Each message uses some of them. */
 const values = {
-  device: 'Firefox, Linux',
+  device: 'Firefox on Linux',
   address: '203.0.113.9',
   provider: 'microsoft',
   passkey: 'My phone',
