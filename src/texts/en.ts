@@ -154,12 +154,19 @@ export const en: Texts = {
     circumstances: 'When: {date}.[ Device: {device}.][ IP address: {address}.]',
     footer: '{service} — this message was sent automatically, please do not reply.',
     reasons: {
-      entered: 'Sent because somebody entered this address.[ Questions: {support}]',
-      owned: 'Sent because your account has this address.[ Questions: {support}]',
+      entered:
+        '[Sent to {recipient}, because|Sent because] somebody entered this address at {host}.[ Questions: {support}]',
+      owned:
+        '[Sent to {recipient}, because|Sent because] your account at {host} has this address.[ Questions: {support}]',
     },
     review: 'Review your account',
     reset: 'Choose a new password',
-    actions: { undo: 'Undo this change', keep: 'Keep it on', accept: 'Accept the invitation' },
+    actions: {
+      undo: 'Undo this change',
+      keep: 'Keep it on',
+      accept: 'Accept the invitation',
+      administer: 'Open administration',
+    },
     below_code: [
       'Good for {duration}, once',
       'Do not share this code with anyone. If you did not ask for it, you can ignore this message.',
@@ -233,7 +240,7 @@ export const en: Texts = {
       account_exists: {
         subject: 'You already have an account at {service}',
         email: [
-          'Somebody, probably you, has just tried to create an account at {service} with this address. You already have one: sign in, or choose a new password if you have forgotten yours.',
+          'Somebody, probably you, has just tried to create another one with this address. Sign in, or choose a new password if you have forgotten yours.',
           'If this was not you, there is nothing to do: nothing has changed.',
         ],
         sms: '{service}: you already have an account with this number. Sign in, or choose a new password if you have forgotten yours.',
@@ -241,7 +248,7 @@ export const en: Texts = {
       password_changed: {
         subject: 'Your password for {service} was changed',
         email: [
-          'The password of your account at {service} has just been changed.',
+          'The old one no longer works.',
           '[These were added in the last seven days and have been removed: {removed}.]',
           'If this was not you, reset your password at once.',
         ],
@@ -249,40 +256,28 @@ export const en: Texts = {
       },
       email_changed: {
         subject: 'The e-mail address of your account at {service} was changed',
-        email: [
-          'The e-mail address of your account at {service} has just been changed.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['You now sign in with the new one.', `[${restore}|${alarm}]`],
         sms: `{service}: the e-mail address of your account was changed. [${smsRestore}|${alarm}]`,
       },
       phone_changed: {
         subject: 'The phone number of your account at {service} was changed',
-        email: [
-          'The phone number of your account at {service} has just been changed.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['You now sign in with the new one.', `[${restore}|${alarm}]`],
         sms: `{service}: the phone number of your account was changed. [${smsRestore}|${alarm}]`,
       },
       email_removed: {
         subject: 'The e-mail address of your account at {service} was removed',
-        email: [
-          'The e-mail address of your account at {service} has just been removed. You can no longer sign in with it.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['You can no longer sign in with it.', `[${restore}|${alarm}]`],
         sms: `{service}: the e-mail address of your account was removed. [${smsRestore}|${alarm}]`,
       },
       phone_removed: {
         subject: 'The phone number of your account at {service} was removed',
-        email: [
-          'The phone number of your account at {service} has just been removed. You can no longer sign in with it.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['You can no longer sign in with it.', `[${restore}|${alarm}]`],
         sms: `{service}: the phone number of your account was removed. [${smsRestore}|${alarm}]`,
       },
       account_erased: {
         subject: 'Your account at {service} was erased',
         email: [
-          'Your account at {service} has just been erased, with everything that belonged to it. It cannot be restored.',
+          'Everything that belonged to it is gone, and cannot be restored.',
           '[If this was not you, tell the administrators of {service}: {support}]',
         ],
         sms: '{service}: your account was erased. It cannot be restored.',
@@ -290,20 +285,20 @@ export const en: Texts = {
       contact_claimed: {
         subject: 'Somebody tried to add your contact to another account at {service}',
         email: [
-          'Somebody has just tried to add this e-mail address or phone number to another account at {service}. It belongs to your account and stays there.',
+          'This e-mail address belongs to your account and stays there.',
           'If this was you, remove it from this account first. If not, there is nothing to do.',
         ],
         sms: '{service}: somebody tried to add your number to another account. It stays with yours, and there is nothing to do.',
       },
       two_factor_enabled: {
         subject: 'Two-factor sign-in was turned on for your account at {service}',
-        email: ['Two-factor sign-in has just been turned on for your account at {service}.', alarm],
+        email: ['Signing in now takes a second step.', alarm],
         sms: `{service}: two-factor sign-in was turned on for your account. ${alarm}`,
       },
       contact_restored: {
         subject: 'A change of contact was undone on your account at {service}',
         email: [
-          'The former e-mail address or phone number of your account at {service} has just been restored. All devices were signed out, and the password no longer works: reset it to sign in.',
+          'The former e-mail address or phone number belongs to it again. All devices were signed out, and the password no longer works: reset it to sign in.',
           '[These were removed as well: {removed}.]',
           '[If you do not recognise this, tell the administrators of {service}: {support}|If you do not recognise this, reset your password at once.]',
         ],
@@ -312,7 +307,7 @@ export const en: Texts = {
       invited: {
         subject: 'Your invitation to {service}',
         email: [
-          'You are invited to open an account at {service}.',
+          'With it you can open an account.',
           'Accept the invitation: {link}',
           'If you do not know {service}, there is nothing to do.',
         ],
@@ -320,13 +315,13 @@ export const en: Texts = {
       },
       account_unlocked: {
         subject: 'Your account at {service} is unlocked',
-        email: ['An administrator of {service} has just unlocked your account. You can sign in again.'],
+        email: ['You can sign in again.'],
         sms: '{service}: an administrator unlocked your account. You can sign in again.',
       },
       recovery_created: {
         subject: 'A temporary access code for your account at {service} was made',
         email: [
-          'An administrator of {service} has just made a temporary access code for your account. Anybody who has it can choose a new password.',
+          'An administrator made it. Anybody who has it can choose a new password.',
           '[If you did not ask for it, tell the administrators at once: {support}|If you did not ask for it, somebody may have deceived the administrators. We will write to you when a new password is chosen: if you did not choose it, reset your password at once.]',
         ],
         sms: '{service}: an administrator made a temporary access code for your account. [Not your request? {support}|If your password changes without you, reset it.]',
@@ -334,31 +329,25 @@ export const en: Texts = {
       two_factor_removal: {
         subject: 'Two-factor sign-in will be turned off for your account at {service}',
         email: [
-          'An administrator of {service} was told that you have lost your second factor. Two-factor sign-in will be turned off for your account in 24 hours.',
+          'It happens in 24 hours: an administrator was told that you have lost your second factor.',
           'If you did not ask for this, keep it on: {link}',
         ],
         sms: '{service}: two-factor sign-in will be turned off for your account in 24 h. Not your request? Keep it on: {link}',
       },
       two_factor_kept: {
         subject: 'Two-factor sign-in stays on for your account at {service}',
-        email: [
-          'Two-factor sign-in was about to be turned off for your account at {service}. Your second factor has just been used, so it stays on.',
-          alarm,
-        ],
+        email: ['It was about to be turned off, but your second factor has just been used.', alarm],
         sms: `{service}: two-factor sign-in stays on, since your second factor was just used. ${alarm}`,
       },
       account_exported: {
         subject: 'Your data at {service} was downloaded',
-        email: [
-          'Somebody who is signed in to your account has just downloaded everything that {service} stores about you.',
-          alarm,
-        ],
+        email: ['Somebody who is signed in to your account took everything that is stored about you.', alarm],
         sms: `{service}: a copy of your data was downloaded. ${alarm}`,
       },
       new_device: {
         subject: 'New sign-in to your account at {service}',
         email: [
-          'Somebody has just signed in to your account at {service} on a new device or from a new place.',
+          'It came from a new device or a new place.',
           'If this was you, there is nothing to do. If not, change your password at once. Devices that need no second step will then need it again.',
         ],
         sms: `{service}: new sign-in to your account on a new device or from a new place. ${alarm}`,
@@ -366,106 +355,96 @@ export const en: Texts = {
       operator_prefix_closed: {
         subject: 'SMS to numbers beginning with {about} are paused at {service}',
         email: [
-          'Hardly any code that was sent to numbers beginning with {about} was entered, which is how SMS fraud looks. For a day, {service} sends no SMS there for people without an account.',
+          'Hardly any code that was sent there was entered, which is how SMS fraud looks. For a day, people without an account get no SMS there.',
         ],
         sms: '{service}: SMS to numbers beginning with {about} are paused for a day, for people without an account.',
       },
       operator_wrong_codes: {
         subject: 'Many wrong codes at {service}',
-        email: [
-          'Many wrong codes were entered at {service} within a minute. Somebody may be guessing codes.',
-        ],
+        email: ['They were entered within a minute. Somebody may be guessing codes.'],
         sms: '{service}: many wrong codes were entered within a minute. Somebody may be guessing codes.',
       },
       operator_pool_dry: {
         subject: 'A message budget is used up at {service}',
         email: [
-          'The budget {about} is used up at {service}. Until it refills, messages that count against it wait or are refused. If you did not expect so many messages, somebody may be causing them on purpose.',
+          'It is the budget {about}. Until it refills, messages that count against it wait or are refused. If you did not expect so many messages, somebody may be causing them on purpose.',
         ],
         sms: '{service}: the message budget {about} is used up.',
       },
       operator_gateway_suspended: {
         subject: 'Codes sent through {about} do not arrive at {service}',
-        email: [
-          'Too few of the codes that {service} sent through the gateway {about} were entered. For now, {service} uses this gateway only if the others fail.',
-        ],
+        email: ['Too few of them were entered. For now, this gateway is used only if the others fail.'],
         sms: '{service}: codes sent through the gateway {about} do not arrive.',
       },
       operator_removal_stopped: {
         subject: 'An owner kept two-factor sign-in on at {service}',
         email: [
-          'The support staff of {service} asked to turn off two-factor sign-in for an account, and its owner stopped it. Somebody may have deceived your staff: look at the events of type undo.used.',
+          'Your support staff had asked to turn it off. Somebody may have deceived them: look at the events of type undo.used.',
         ],
         sms: '{service}: an owner kept two-factor sign-in on that your support staff had asked to turn off.',
       },
       operator_access_granted: {
         subject: 'New access to the administration of {service}',
         email: [
-          'Somebody became an administrator of {service} or got more rights, or a token of administration was made. If none of you did that, look at the events of types administrator.added, administrator.role_changed and token.created, and take the access away.',
+          'Somebody became an administrator or got more rights, or a token of administration was made. If none of you did that, look at the events of types administrator.added, administrator.role_changed and token.created, and take the access away.',
         ],
         sms: '{service}: somebody has new access to administration.',
       },
       operator_accounts_exported: {
         subject: 'The accounts of {service} were taken along in a file',
         email: [
-          'Somebody who may run commands on the machine of {service} wrote its accounts to a file, with password hashes and the secrets of authenticator apps. If none of you did that, look at the events of type accounts.exported.',
+          'Somebody who may run commands on its machine did this. The file holds password hashes and the secrets of authenticator apps. If none of you did that, look at the events of type accounts.exported.',
         ],
         sms: '{service}: the accounts were written to a file.',
       },
       operator_webhook_away: {
         subject: '{about} has taken no events of {service} for an hour',
         email: [
-          'The webhook {about} has accepted no request for an hour. {service} goes on asking every 15 seconds, and nothing is lost while events are kept. “poterne webhooks try {about}” says what is wrong.',
+          'Nothing is lost while events are kept: {service} tries again every 15 seconds. “poterne webhooks try {about}” says what is wrong.',
         ],
         sms: '{service}: the webhook {about} has been away for an hour.',
       },
       operator_webhook_given_up: {
         subject: 'An event for {about} was given up at {service}',
         email: [
-          'The webhook {about} refused an event again and again for four days, so that {service} stopped trying. “poterne webhooks waiting {about}” says which, and “poterne webhooks retry {about}” sends it again.',
+          'This webhook refused it again and again for four days. “poterne webhooks waiting {about}” says which, and “poterne webhooks retry {about}” sends it again.',
         ],
         sms: '{service}: an event for the webhook {about} was given up.',
       },
       operator_claim_missing: {
         subject: 'Access tokens lack the claim {about} at {service}',
         email: [
-          'The claim {about} is missing from the access tokens of at least one account: the account has no value for it, or all claims together are too large. If the claim is required, that account cannot sign in. The log and poterne doctor name the accounts.',
+          'At least one account has no value for {about}, or all claims together are too large. If the claim is required, that account cannot sign in. The log and poterne doctor name the accounts.',
         ],
         sms: '{service}: access tokens lack the claim {about}.',
       },
       two_factor_disabled: {
         subject: 'Two-factor sign-in was turned off for your account at {service}',
-        email: ['Two-factor sign-in has just been turned off for your account at {service}.', alarm],
+        email: ['Signing in no longer takes a second step.', alarm],
         sms: `{service}: two-factor sign-in was turned off for your account. ${alarm}`,
       },
       authenticator_changed: {
         subject: 'Your account at {service} has a new authenticator app',
         email: [
-          'The codes for signing in to your account at {service} now come from another authenticator app. There are new recovery codes, and the old ones no longer work.',
+          'Codes for signing in now come from it. There are new recovery codes, and the old ones no longer work.',
           alarm,
         ],
         sms: `{service}: your sign-in codes now come from another authenticator app. ${alarm}`,
       },
       recovery_code_used: {
         subject: 'A recovery code of your account at {service} was used',
-        email: [
-          'A recovery code of your account at {service} has just been used.[ {left} of them are left.]',
-          alarm,
-        ],
+        email: ['It no longer works.[ {left} are left.]', alarm],
         sms: `{service}: a recovery code of your account was used. [{left} are left. ]${alarm}`,
       },
       recovery_codes_replaced: {
         subject: 'Your account at {service} has new recovery codes',
-        email: [
-          'New recovery codes have just been made for your account at {service}. The old ones no longer work.',
-          alarm,
-        ],
+        email: ['The old ones no longer work.', alarm],
         sms: `{service}: your account has new recovery codes. ${alarm}`,
       },
       authenticator_lost: {
         subject: '{service} can no longer check the codes of your authenticator app',
         email: [
-          'After a change on its server, {service} can no longer check the codes of your authenticator app. Sign in with a recovery code, then add the app again.',
+          'Something has changed on its server. Sign in with a recovery code, then add the app again.',
           'If you have no recovery code left, we will send you a code when you sign in.',
         ],
         sms: '{service}: we can no longer check the codes of your app. Sign in with a recovery code, then add the app again.',
@@ -473,7 +452,7 @@ export const en: Texts = {
       second_factor_failed: {
         subject: 'Wrong codes after your password at {service}',
         email: [
-          'Somebody who knows your password at {service} has just entered several wrong codes on a device that you have not used before.',
+          'Somebody who knows your password entered them on a device that you have not used before.',
           'If this was you, there is nothing to do. If not, change your password at once. The second factor has kept them out so far.',
         ],
         sms: `{service}: somebody who knows your password entered wrong codes. ${alarm}`,
@@ -481,7 +460,7 @@ export const en: Texts = {
       refresh_token_reused: {
         subject: 'A device was signed out of your account at {service}',
         email: [
-          'A session of your account at {service} was used in two places at once. It may have been stolen, so we have ended it: sign in again on that device.',
+          'Its session was used in two places at once and may have been stolen: sign in again on that device.',
           'If you do not recognise this, change your password at once.',
         ],
         sms: `{service}: a session was used in two places, so we ended it. ${alarm}`,
@@ -489,7 +468,7 @@ export const en: Texts = {
       identity_linked: {
         subject: 'A new way to sign in to your account at {service}',
         email: [
-          'You can now sign in to your account at {service} with [your {provider} account|an account elsewhere].',
+          'You can now sign in with [your {provider} account|an account elsewhere].',
           'If this was not you, remove it and change your password at once.',
         ],
         sms: `{service}: you can now sign in with [{provider}|an account elsewhere]. ${alarm}`,
@@ -497,33 +476,27 @@ export const en: Texts = {
       passkey_added: {
         subject: 'A passkey was added to your account at {service}',
         email: [
-          'You can now sign in to your account at {service} with a new passkey[, {passkey}].',
+          'You can now sign in with [{passkey}|it].',
           'If this was not you, remove it and change your password at once.',
         ],
         sms: `{service}: a passkey was added to your account. ${alarm}`,
       },
       passkey_removed: {
         subject: 'A passkey was removed from your account at {service}',
-        email: [
-          'You can no longer sign in to your account at {service} with the passkey[ {passkey}] that was just removed.',
-          alarm,
-        ],
+        email: ['You can no longer sign in with [{passkey}|it].', alarm],
         sms: `{service}: a passkey was removed from your account. ${alarm}`,
       },
       passkey_copied: {
         subject: 'A passkey of your account at {service} may have been copied',
         email: [
-          'We have just refused a sign-in to your account at {service}: somebody seems to use a copy of your passkey[ {passkey}].',
+          'We have just refused a sign-in that seemed to use a copy of [{passkey}|it].',
           'Remove that passkey and add a new one.',
         ],
         sms: '{service}: we refused a sign-in, because a passkey seems to have been copied. Remove that passkey and add a new one.',
       },
       identity_unlinked: {
         subject: 'A way to sign in to your account at {service} was removed',
-        email: [
-          'You can no longer sign in to your account at {service} with [your {provider} account|an account elsewhere].',
-          alarm,
-        ],
+        email: ['You can no longer sign in with [your {provider} account|an account elsewhere].', alarm],
         sms: `{service}: you can no longer sign in with [{provider}|an account elsewhere]. ${alarm}`,
       },
     },

@@ -160,12 +160,19 @@ export const es: Texts = {
     circumstances: 'Fecha: {date}.[ Dispositivo: {device}.][ Dirección IP: {address}.]',
     footer: '{service} — mensaje automático, por favor no responda.',
     reasons: {
-      entered: 'Enviado porque alguien escribió esta dirección.[ Preguntas: {support}]',
-      owned: 'Enviado porque es la dirección de su cuenta.[ Preguntas: {support}]',
+      entered:
+        '[Enviado a {recipient}, porque|Enviado porque] alguien escribió esta dirección en {host}.[ Preguntas: {support}]',
+      owned:
+        '[Enviado a {recipient}, porque|Enviado porque] es la dirección de su cuenta en {host}.[ Preguntas: {support}]',
     },
     review: 'Revisar su cuenta',
     reset: 'Elegir una contraseña nueva',
-    actions: { undo: 'Deshacer este cambio', keep: 'Mantenerla activa', accept: 'Aceptar la invitación' },
+    actions: {
+      undo: 'Deshacer este cambio',
+      keep: 'Mantenerla activa',
+      accept: 'Aceptar la invitación',
+      administer: 'Abrir la administración',
+    },
     below_code: [
       'Válido durante {duration}, una sola vez',
       'No comparta este código con nadie. Si no lo ha pedido usted, puede ignorar este mensaje.',
@@ -239,7 +246,7 @@ export const es: Texts = {
       account_exists: {
         subject: 'Ya tiene una cuenta en {service}',
         email: [
-          'Alguien, seguramente usted, acaba de intentar crear una cuenta en {service} con esta dirección. Ya tiene una: inicie sesión, o elija una nueva contraseña si ha olvidado la suya.',
+          'Alguien, seguramente usted, acaba de intentar crear otra con esta dirección. Inicie sesión, o elija una nueva contraseña si ha olvidado la suya.',
           'Si no fue usted, no tiene que hacer nada: no ha cambiado nada.',
         ],
         sms: '{service}: ya tiene una cuenta con este numero. Inicie sesion, o elija una nueva contraseña.',
@@ -247,7 +254,7 @@ export const es: Texts = {
       password_changed: {
         subject: 'Su contraseña de {service} ha cambiado',
         email: [
-          'La contraseña de su cuenta de {service} acaba de cambiar.',
+          'La anterior ya no sirve.',
           '[Esto se añadió en los últimos siete días y se ha quitado: {removed}.]',
           'Si no fue usted, restablezca su contraseña de inmediato.',
         ],
@@ -255,37 +262,28 @@ export const es: Texts = {
       },
       email_changed: {
         subject: 'La dirección de correo de su cuenta de {service} ha cambiado',
-        email: [
-          'La dirección de correo de su cuenta de {service} acaba de cambiar.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Ahora inicia sesión con la nueva.', `[${restore}|${alarm}]`],
         sms: `{service}: el correo de su cuenta ha cambiado. [${smsRestore}|${alarm}]`,
       },
       phone_changed: {
         subject: 'El número de teléfono de su cuenta de {service} ha cambiado',
-        email: ['El número de teléfono de su cuenta de {service} acaba de cambiar.', `[${restore}|${alarm}]`],
+        email: ['Ahora inicia sesión con el nuevo.', `[${restore}|${alarm}]`],
         sms: `{service}: el numero de su cuenta ha cambiado. [${smsRestore}|${alarm}]`,
       },
       email_removed: {
         subject: 'Se ha quitado la dirección de correo de su cuenta de {service}',
-        email: [
-          'Se acaba de quitar la dirección de correo de su cuenta de {service}. Ya no sirve para iniciar sesión.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Ya no sirve para iniciar sesión.', `[${restore}|${alarm}]`],
         sms: `{service}: se ha quitado el correo de su cuenta. [${smsRestore}|${alarm}]`,
       },
       phone_removed: {
         subject: 'Se ha quitado el número de teléfono de su cuenta de {service}',
-        email: [
-          'Se acaba de quitar el número de teléfono de su cuenta de {service}. Ya no sirve para iniciar sesión.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Ya no sirve para iniciar sesión.', `[${restore}|${alarm}]`],
         sms: `{service}: se ha quitado el numero de su cuenta. [${smsRestore}|${alarm}]`,
       },
       account_erased: {
         subject: 'Su cuenta de {service} se ha eliminado',
         email: [
-          'Su cuenta de {service} se acaba de eliminar, con todo lo que le pertenecía. No se puede recuperar.',
+          'Todo lo que le pertenecía ha desaparecido y no se puede recuperar.',
           '[Si no fue usted, avise a los administradores de {service}: {support}]',
         ],
         sms: '{service}: su cuenta se ha eliminado. No se puede recuperar.',
@@ -293,20 +291,20 @@ export const es: Texts = {
       contact_claimed: {
         subject: 'Alguien intentó añadir sus datos a otra cuenta de {service}',
         email: [
-          'Alguien acaba de intentar añadir esta dirección de correo o este número de teléfono a otra cuenta de {service}. Pertenece a su cuenta y ahí se queda.',
-          'Si fue usted, quítelo primero de esta cuenta. Si no, no tiene que hacer nada.',
+          'Esta dirección de correo pertenece a su cuenta y ahí se queda.',
+          'Si fue usted, quítela primero de esta cuenta. Si no, no tiene que hacer nada.',
         ],
         sms: '{service}: alguien intento añadir su numero a otra cuenta. Sigue en la suya: no tiene que hacer nada.',
       },
       two_factor_enabled: {
         subject: 'Verificación en dos pasos activada en su cuenta de {service}',
-        email: ['La verificación en dos pasos se acaba de activar en su cuenta de {service}.', alarm],
+        email: ['Ahora se pide un segundo paso para iniciar sesión.', alarm],
         sms: `{service}: se ha activado la verificacion en dos pasos en su cuenta. ${alarm}`,
       },
       contact_restored: {
         subject: 'Se ha deshecho un cambio de contacto en su cuenta de {service}',
         email: [
-          'Se acaba de restablecer la anterior dirección de correo o el anterior número de su cuenta de {service}. Se ha cerrado la sesión en todos los dispositivos y la contraseña ya no sirve: restablézcala para iniciar sesión.',
+          'La anterior dirección de correo o el anterior número vuelve a ser de la cuenta. Se ha cerrado la sesión en todos los dispositivos y la contraseña ya no sirve: restablézcala para iniciar sesión.',
           '[También se ha quitado: {removed}.]',
           '[Si no lo reconoce, avise a los administradores de {service}: {support}|Si no lo reconoce, restablezca su contraseña de inmediato.]',
         ],
@@ -315,7 +313,7 @@ export const es: Texts = {
       invited: {
         subject: 'Su invitación a {service}',
         email: [
-          'Está invitado a abrir una cuenta en {service}.',
+          'Con ella puede abrir una cuenta.',
           'Aceptar la invitación: {link}',
           'Si no conoce {service}, no tiene que hacer nada.',
         ],
@@ -323,15 +321,13 @@ export const es: Texts = {
       },
       account_unlocked: {
         subject: 'Su cuenta de {service} está desbloqueada',
-        email: [
-          'Un administrador de {service} acaba de desbloquear su cuenta. Ya puede volver a iniciar sesión.',
-        ],
+        email: ['Ya puede volver a iniciar sesión.'],
         sms: '{service}: un administrador ha desbloqueado su cuenta. Ya puede volver a iniciar sesion.',
       },
       recovery_created: {
         subject: 'Se ha creado un código de acceso temporal para su cuenta de {service}',
         email: [
-          'Un administrador de {service} acaba de crear un código de acceso temporal para su cuenta. Quien lo tenga puede elegir una nueva contraseña.',
+          'Lo creó un administrador. Quien lo tenga puede elegir una nueva contraseña.',
           '[Si usted no lo pidió, avise de inmediato a los administradores: {support}|Si usted no lo pidió, puede que alguien haya engañado a los administradores. Le escribiremos cuando se elija una nueva contraseña: si no la eligió usted, restablézcala de inmediato.]',
         ],
         sms: '{service}: un administrador creo un codigo de acceso temporal para su cuenta. [¿No lo pidio? {support}|Si su contraseña cambia sin usted, restablezcala.]',
@@ -339,23 +335,20 @@ export const es: Texts = {
       two_factor_removal: {
         subject: 'La verificación en dos pasos de su cuenta de {service} se va a desactivar',
         email: [
-          'Han dicho a un administrador de {service} que usted ha perdido su segundo factor. La verificación en dos pasos de su cuenta se desactivará dentro de 24 horas.',
+          'Será dentro de 24 horas: han dicho a un administrador que usted ha perdido su segundo factor.',
           'Si no lo ha pedido usted, manténgala activa: {link}',
         ],
         sms: '{service}: la verificacion en dos pasos de su cuenta se desactivara en 24 h. ¿No lo ha pedido? Mantengala: {link}',
       },
       two_factor_kept: {
         subject: 'La verificación en dos pasos de su cuenta de {service} sigue activa',
-        email: [
-          'La verificación en dos pasos de su cuenta de {service} se iba a desactivar. Su segundo factor se acaba de usar, así que sigue activa.',
-          alarm,
-        ],
+        email: ['Se iba a desactivar, pero se acaba de usar su segundo factor.', alarm],
         sms: `{service}: la verificacion en dos pasos sigue activa, porque se uso su segundo factor. ${alarm}`,
       },
       account_exported: {
         subject: 'Se han descargado sus datos de {service}',
         email: [
-          'Alguien con la sesión iniciada en su cuenta acaba de descargar todo lo que {service} guarda sobre usted.',
+          'Alguien con la sesión iniciada en su cuenta se ha llevado todo lo que se guarda sobre usted.',
           alarm,
         ],
         sms: `{service}: se ha descargado una copia de sus datos. ${alarm}`,
@@ -363,7 +356,7 @@ export const es: Texts = {
       new_device: {
         subject: 'Nuevo inicio de sesión en su cuenta de {service}',
         email: [
-          'Alguien acaba de iniciar sesión en su cuenta de {service} en un dispositivo nuevo o desde un lugar nuevo.',
+          'Fue en un dispositivo nuevo o desde un lugar nuevo.',
           'Si fue usted, no tiene que hacer nada. Si no, cambie su contraseña de inmediato. Entonces se volverá a pedir el segundo paso en todos los dispositivos.',
         ],
         sms: `{service}: inicio de sesion en un dispositivo nuevo o desde un lugar nuevo. ${alarm}`,
@@ -371,106 +364,96 @@ export const es: Texts = {
       operator_prefix_closed: {
         subject: 'Los SMS a números que empiezan por {about} están en pausa en {service}',
         email: [
-          'Casi ningún código enviado a números que empiezan por {about} se ha introducido, lo que parece un fraude. Durante un día, {service} no envía allí SMS a personas sin cuenta.',
+          'Casi ninguno de los códigos enviados a esos números se ha introducido, lo que parece un fraude. Durante un día, las personas sin cuenta no reciben SMS allí.',
         ],
         sms: '{service}: durante un dia no se envian SMS a numeros que empiezan por {about} a personas sin cuenta.',
       },
       operator_wrong_codes: {
         subject: 'Muchos códigos erróneos en {service}',
-        email: [
-          'Se han introducido muchos códigos erróneos en {service} en un minuto. Alguien puede estar adivinando códigos.',
-        ],
+        email: ['Se introdujeron en un minuto. Alguien puede estar adivinando códigos.'],
         sms: '{service}: muchos codigos erroneos en un minuto. Alguien puede estar adivinando codigos.',
       },
       operator_pool_dry: {
         subject: 'Se ha agotado un cupo de mensajes en {service}',
         email: [
-          'El cupo {about} se ha agotado en {service}. Hasta que se recupere, los mensajes que dependen de él esperan o se rechazan. Si no esperaba tantos, puede que alguien los esté provocando a propósito.',
+          'Es el cupo {about}. Hasta que se recupere, los mensajes que dependen de él esperan o se rechazan. Si no esperaba tantos, puede que alguien los esté provocando a propósito.',
         ],
         sms: '{service}: se ha agotado el cupo de mensajes {about}.',
       },
       operator_gateway_suspended: {
         subject: 'Los códigos enviados por {about} no llegan en {service}',
-        email: [
-          'Se han introducido muy pocos de los códigos que {service} envió por la pasarela {about}. Por ahora, {service} solo la usa si las demás fallan.',
-        ],
+        email: ['Se han introducido muy pocos. Por ahora, esta pasarela solo se usa si las demás fallan.'],
         sms: '{service}: los codigos enviados por la pasarela {about} no llegan.',
       },
       operator_removal_stopped: {
         subject: 'Un titular mantuvo la verificación en dos pasos en {service}',
         email: [
-          'El equipo de asistencia de {service} pidió desactivar la verificación en dos pasos de una cuenta, y su titular lo impidió. Puede que alguien haya engañado a su equipo: mire los eventos de tipo undo.used.',
+          'Su equipo de asistencia había pedido desactivarla. Puede que alguien lo haya engañado: mire los eventos de tipo undo.used.',
         ],
         sms: '{service}: un titular mantuvo la verificacion en dos pasos que su equipo iba a desactivar.',
       },
       operator_access_granted: {
         subject: 'Un nuevo acceso a la administración de {service}',
         email: [
-          'Alguien pasó a ser administrador de {service} o recibió más permisos, o se creó un token de administración. Si no fue ninguno de ustedes, mire los eventos de tipos administrator.added, administrator.role_changed y token.created, y retire ese acceso.',
+          'Alguien pasó a ser administrador o recibió más permisos, o se creó un token de administración. Si no fue ninguno de ustedes, mire los eventos de tipos administrator.added, administrator.role_changed y token.created, y retire ese acceso.',
         ],
         sms: '{service}: hay un nuevo acceso a la administracion.',
       },
       operator_accounts_exported: {
         subject: 'Las cuentas de {service} se exportaron a un archivo',
         email: [
-          'Alguien que puede ejecutar comandos en la máquina de {service} escribió sus cuentas en un archivo, con los resúmenes de las contraseñas y los secretos de las aplicaciones de autenticación. Si no fue ninguno de ustedes, mire los eventos de tipo accounts.exported.',
+          'Lo hizo alguien que puede ejecutar comandos en su máquina. El archivo contiene los resúmenes de las contraseñas y los secretos de las aplicaciones de autenticación. Si no fue ninguno de ustedes, mire los eventos de tipo accounts.exported.',
         ],
         sms: '{service}: las cuentas se exportaron a un archivo.',
       },
       operator_webhook_away: {
         subject: '{about} no recibe eventos de {service} desde hace una hora',
         email: [
-          'El webhook {about} no ha aceptado ninguna petición desde hace una hora. {service} sigue intentándolo cada 15 segundos, y nada se pierde mientras se conserven los eventos. «poterne webhooks try {about}» dice qué ocurre.',
+          'Nada se pierde mientras se conserven los eventos: {service} vuelve a intentarlo cada 15 segundos. «poterne webhooks try {about}» dice qué ocurre.',
         ],
         sms: '{service}: el webhook {about} no responde desde hace 1 hora.',
       },
       operator_webhook_given_up: {
         subject: '{service} dejó de enviar un evento a {about}',
         email: [
-          'El webhook {about} rechazó un evento durante cuatro días, y {service} dejó de intentarlo. «poterne webhooks waiting {about}» dice cuál, y «poterne webhooks retry {about}» lo envía de nuevo.',
+          'Este webhook lo rechazó durante cuatro días. «poterne webhooks waiting {about}» dice cuál, y «poterne webhooks retry {about}» lo envía de nuevo.',
         ],
         sms: '{service}: un evento para el webhook {about} no se envia mas.',
       },
       operator_claim_missing: {
         subject: 'Falta un dato en los tokens de acceso de {service}',
         email: [
-          'El dato {about} falta en los tokens de acceso de al menos una cuenta: la cuenta no tiene ese valor, o todos juntos son demasiado grandes. Donde es obligatorio, esa cuenta no puede iniciar sesión. El registro y poterne doctor indican las cuentas.',
+          'Al menos una cuenta no tiene el dato {about}, o todos juntos son demasiado grandes. Donde es obligatorio, esa cuenta no puede iniciar sesión. El registro y poterne doctor indican las cuentas.',
         ],
         sms: '{service}: falta el dato {about} en tokens de acceso.',
       },
       two_factor_disabled: {
         subject: 'Verificación en dos pasos desactivada en su cuenta de {service}',
-        email: ['La verificación en dos pasos se acaba de desactivar en su cuenta de {service}.', alarm],
+        email: ['Ya no se pide un segundo paso para iniciar sesión.', alarm],
         sms: `{service}: se ha desactivado la verificacion en dos pasos en su cuenta. ${alarm}`,
       },
       authenticator_changed: {
         subject: 'Su cuenta de {service} tiene una nueva aplicación de autenticación',
         email: [
-          'Los códigos para entrar en su cuenta de {service} vienen ahora de otra aplicación de autenticación, y hay nuevos códigos de recuperación. Los anteriores ya no sirven.',
+          'Los códigos para entrar vienen ahora de ella. Hay nuevos códigos de recuperación: los anteriores ya no sirven.',
           alarm,
         ],
         sms: `{service}: sus codigos vienen ahora de otra aplicacion de autenticacion. ${alarm}`,
       },
       recovery_code_used: {
         subject: 'Se ha usado un código de recuperación de su cuenta de {service}',
-        email: [
-          'Se acaba de usar un código de recuperación de su cuenta de {service}.[ Quedan {left}.]',
-          alarm,
-        ],
+        email: ['Ya no sirve.[ Quedan {left}.]', alarm],
         sms: `{service}: se uso un codigo de recuperacion de su cuenta. [Quedan {left}. ]${alarm}`,
       },
       recovery_codes_replaced: {
         subject: 'Nuevos códigos de recuperación para su cuenta de {service}',
-        email: [
-          'Se acaban de crear nuevos códigos de recuperación para su cuenta de {service}. Los anteriores ya no sirven.',
-          alarm,
-        ],
+        email: ['Los anteriores ya no sirven.', alarm],
         sms: `{service}: su cuenta tiene nuevos codigos de recuperacion. ${alarm}`,
       },
       authenticator_lost: {
         subject: '{service} ya no puede comprobar los códigos de su aplicación',
         email: [
-          'Tras un cambio en su servidor, {service} ya no puede comprobar los códigos de su aplicación de autenticación. Inicie sesión con un código de recuperación y vuelva a añadir la aplicación.',
+          'Se debe a un cambio en su servidor. Inicie sesión con un código de recuperación y vuelva a añadir la aplicación.',
           'Si no le queda ningún código de recuperación, le enviaremos un código al iniciar sesión.',
         ],
         sms: '{service}: ya no podemos comprobar los codigos de su app. Use un codigo de recuperacion y vuelva a añadir la app.',
@@ -478,7 +461,7 @@ export const es: Texts = {
       second_factor_failed: {
         subject: 'Códigos incorrectos después de su contraseña en {service}',
         email: [
-          'Alguien que conoce su contraseña de {service} acaba de introducir varios códigos incorrectos en un dispositivo que usted no había usado antes.',
+          'Alguien que conoce su contraseña los introdujo en un dispositivo que usted no había usado antes.',
           'Si fue usted, no tiene que hacer nada. Si no, cambie su contraseña de inmediato. Hasta ahora, el segundo factor ha impedido el acceso.',
         ],
         sms: `{service}: alguien que sabe su contraseña puso codigos incorrectos. ${alarm}`,
@@ -486,7 +469,7 @@ export const es: Texts = {
       refresh_token_reused: {
         subject: 'Se ha cerrado una sesión de su cuenta de {service}',
         email: [
-          'Una sesión de su cuenta de {service} se usó en dos lugares a la vez. Puede que la hayan robado, así que la hemos cerrado: vuelva a iniciar sesión en ese dispositivo.',
+          'Se usó en dos lugares a la vez y puede que la hayan robado: vuelva a iniciar sesión en ese dispositivo.',
           'Si no lo reconoce, cambie su contraseña de inmediato.',
         ],
         sms: `{service}: una sesion se uso en dos lugares y la hemos cerrado. ${alarm}`,
@@ -494,7 +477,7 @@ export const es: Texts = {
       identity_linked: {
         subject: 'Una nueva forma de entrar en su cuenta de {service}',
         email: [
-          'Ahora puede iniciar sesión en su cuenta de {service} con [su cuenta de {provider}|una cuenta externa].',
+          'Ahora puede iniciar sesión con [su cuenta de {provider}|una cuenta externa].',
           'Si no fue usted, quite este acceso y cambie su contraseña de inmediato.',
         ],
         sms: `{service}: ahora puede iniciar sesion con [{provider}|una cuenta externa]. ${alarm}`,
@@ -502,33 +485,27 @@ export const es: Texts = {
       passkey_added: {
         subject: 'Se ha añadido una llave de acceso a su cuenta de {service}',
         email: [
-          'Ahora puede iniciar sesión en su cuenta de {service} con una nueva llave de acceso[, {passkey}].',
+          'Ahora puede iniciar sesión con [{passkey}|ella].',
           'Si no fue usted, quítela y cambie su contraseña de inmediato.',
         ],
         sms: `{service}: se ha añadido una llave de acceso. ${alarm}`,
       },
       passkey_removed: {
         subject: 'Se ha quitado una llave de acceso de su cuenta de {service}',
-        email: [
-          'Ya no puede iniciar sesión en su cuenta de {service} con la llave de acceso[ {passkey}] que se acaba de quitar.',
-          alarm,
-        ],
+        email: ['Ya no puede iniciar sesión con [{passkey}|ella].', alarm],
         sms: `{service}: se ha quitado una llave de acceso. ${alarm}`,
       },
       passkey_copied: {
         subject: 'Puede que se haya copiado una llave de acceso de su cuenta de {service}',
         email: [
-          'Acabamos de rechazar un inicio de sesión en su cuenta de {service}: parece que alguien usa una copia de su llave de acceso[ {passkey}].',
+          'Acabamos de rechazar un inicio de sesión que parecía usar una copia de [{passkey}|ella].',
           'Quite esa llave de acceso y añada una nueva.',
         ],
         sms: '{service}: acceso rechazado, parece que han copiado una llave de acceso. Quitela y añada una nueva.',
       },
       identity_unlinked: {
         subject: 'Se ha quitado una forma de entrar en su cuenta de {service}',
-        email: [
-          'Ya no puede iniciar sesión en su cuenta de {service} con [su cuenta de {provider}|una cuenta externa].',
-          alarm,
-        ],
+        email: ['Ya no puede iniciar sesión con [su cuenta de {provider}|una cuenta externa].', alarm],
         sms: `{service}: ya no puede iniciar sesion con [{provider}|una cuenta externa]. ${alarm}`,
       },
     },

@@ -160,12 +160,19 @@ export const fr = {
     circumstances: 'Date : {date}.[ Appareil : {device}.][ Adresse IP : {address}.]',
     footer: '{service} — message automatique, merci de ne pas y répondre.',
     reasons: {
-      entered: "Envoyé car quelqu'un a saisi cette adresse.[ Questions : {support}]",
-      owned: "Envoyé car c'est l'adresse de votre compte.[ Questions : {support}]",
+      entered:
+        "[Envoyé à {recipient}, car|Envoyé car] quelqu'un a saisi cette adresse sur {host}.[ Questions : {support}]",
+      owned:
+        "[Envoyé à {recipient}, car|Envoyé car] c'est l'adresse de votre compte sur {host}.[ Questions : {support}]",
     },
     review: 'Vérifier votre compte',
     reset: 'Choisir un nouveau mot de passe',
-    actions: { undo: 'Annuler ce changement', keep: 'La garder activée', accept: "Accepter l'invitation" },
+    actions: {
+      undo: 'Annuler ce changement',
+      keep: 'La garder activée',
+      accept: "Accepter l'invitation",
+      administer: "Ouvrir l'administration",
+    },
     below_code: [
       'Valable {duration}, une seule fois',
       "Ne communiquez ce code à personne. Si vous n'êtes pas à l'origine de cette demande, ignorez ce message.",
@@ -239,7 +246,7 @@ export const fr = {
       account_exists: {
         subject: 'Vous avez déjà un compte {service}',
         email: [
-          "Quelqu'un, sans doute vous, vient d'essayer de créer un compte {service} avec cette adresse. Vous en avez déjà un : connectez-vous, ou choisissez un nouveau mot de passe si vous l'avez oublié.",
+          "Quelqu'un, sans doute vous, vient d'essayer d'en créer un autre avec cette adresse. Connectez-vous, ou choisissez un nouveau mot de passe si vous avez oublié le vôtre.",
           "Si ce n'était pas vous, il n'y a rien à faire : rien n'a changé.",
         ],
         sms: '{service} : vous avez déjà un compte avec ce numéro. Connectez-vous, ou choisissez un nouveau mot de passe.',
@@ -247,7 +254,7 @@ export const fr = {
       password_changed: {
         subject: 'Votre mot de passe {service} a changé',
         email: [
-          'Le mot de passe de votre compte {service} vient de changer.',
+          "L'ancien ne fonctionne plus.",
           '[Ces ajouts des sept derniers jours ont été retirés : {removed}.]',
           "Si ce n'était pas vous, réinitialisez votre mot de passe sans attendre.",
         ],
@@ -255,37 +262,28 @@ export const fr = {
       },
       email_changed: {
         subject: "L'adresse e-mail de votre compte {service} a changé",
-        email: ["L'adresse e-mail de votre compte {service} vient de changer.", `[${restore}|${alarm}]`],
+        email: ['Vous vous connectez désormais avec la nouvelle.', `[${restore}|${alarm}]`],
         sms: `{service} : l'adresse e-mail de votre compte a changé. [${smsRestore}|${alarm}]`,
       },
       phone_changed: {
         subject: 'Le numéro de votre compte {service} a changé',
-        email: [
-          'Le numéro de téléphone de votre compte {service} vient de changer.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Vous vous connectez désormais avec le nouveau.', `[${restore}|${alarm}]`],
         sms: `{service} : le numéro de votre compte a changé. [${smsRestore}|${alarm}]`,
       },
       email_removed: {
         subject: "L'adresse e-mail de votre compte {service} a été retirée",
-        email: [
-          "L'adresse e-mail de votre compte {service} vient d'être retirée. Elle ne permet plus de vous connecter.",
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Elle ne permet plus de vous connecter.', `[${restore}|${alarm}]`],
         sms: `{service} : l'adresse e-mail de votre compte a été retirée. [${smsRestore}|${alarm}]`,
       },
       phone_removed: {
         subject: 'Le numéro de votre compte {service} a été retiré',
-        email: [
-          "Le numéro de téléphone de votre compte {service} vient d'être retiré. Il ne permet plus de vous connecter.",
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Il ne permet plus de vous connecter.', `[${restore}|${alarm}]`],
         sms: `{service} : le numéro de votre compte a été retiré. [${smsRestore}|${alarm}]`,
       },
       account_erased: {
         subject: 'Votre compte {service} a été supprimé',
         email: [
-          "Votre compte {service} vient d'être supprimé, avec tout ce qui lui appartenait. Il ne peut pas être rétabli.",
+          'Tout ce qui lui appartenait a disparu et ne peut pas être rétabli.',
           "[Si ce n'était pas vous, prévenez les administrateurs de {service} : {support}]",
         ],
         sms: '{service} : votre compte a été supprimé définitivement.',
@@ -293,20 +291,20 @@ export const fr = {
       contact_claimed: {
         subject: "Quelqu'un a voulu ajouter vos coordonnées à un autre compte {service}",
         email: [
-          "Quelqu'un vient d'essayer d'ajouter cette adresse e-mail ou ce numéro à un autre compte {service}. Il appartient à votre compte et y reste.",
-          "Si c'était vous, retirez-le d'abord de ce compte. Sinon, il n'y a rien à faire.",
+          'Cette adresse e-mail appartient à votre compte et y reste.',
+          "Si c'était vous, retirez-la d'abord de ce compte. Sinon, il n'y a rien à faire.",
         ],
         sms: "{service} : quelqu'un a voulu ajouter votre numéro à un autre compte. Il reste dans votre compte : il n'y a rien à faire.",
       },
       two_factor_enabled: {
         subject: 'Double authentification activée sur votre compte {service}',
-        email: ["La double authentification vient d'être activée sur votre compte {service}.", alarm],
+        email: ['La connexion demande maintenant une seconde étape.', alarm],
         sms: `{service} : la double authentification de votre compte est maintenant active. ${alarm}`,
       },
       contact_restored: {
         subject: 'Un changement de contact a été annulé sur votre compte {service}',
         email: [
-          "L'ancienne adresse e-mail ou l'ancien numéro de votre compte {service} vient d'être rétabli. Tous les appareils ont été déconnectés et le mot de passe ne fonctionne plus : réinitialisez-le pour vous connecter.",
+          "L'ancienne adresse e-mail ou l'ancien numéro est rétabli. Tous les appareils ont été déconnectés et le mot de passe ne fonctionne plus : réinitialisez-le pour vous connecter.",
           '[Retiré en même temps : {removed}.]',
           "[Si vous n'en êtes pas à l'origine, prévenez les administrateurs de {service} : {support}|Si vous n'en êtes pas à l'origine, réinitialisez votre mot de passe sans attendre.]",
         ],
@@ -315,7 +313,7 @@ export const fr = {
       invited: {
         subject: 'Votre invitation à {service}',
         email: [
-          'Vous êtes invité à ouvrir un compte {service}.',
+          "Elle vous permet d'ouvrir un compte.",
           "Accepter l'invitation : {link}",
           "Si vous ne connaissez pas {service}, il n'y a rien à faire.",
         ],
@@ -323,15 +321,13 @@ export const fr = {
       },
       account_unlocked: {
         subject: 'Votre compte {service} est débloqué',
-        email: [
-          'Un administrateur de {service} vient de débloquer votre compte. Vous pouvez de nouveau vous connecter.',
-        ],
+        email: ['Vous pouvez de nouveau vous connecter.'],
         sms: '{service} : un administrateur a débloqué votre compte. Vous pouvez de nouveau vous connecter.',
       },
       recovery_created: {
         subject: "Un code d'accès temporaire à votre compte {service} a été créé",
         email: [
-          "Un administrateur de {service} vient de créer un code d'accès temporaire pour votre compte. Quiconque l'a peut choisir un nouveau mot de passe.",
+          "Un administrateur l'a créé. Quiconque l'a peut choisir un nouveau mot de passe.",
           "[Si vous ne l'avez pas demandé, prévenez les administrateurs sans attendre : {support}|Si vous ne l'avez pas demandé, quelqu'un a peut-être trompé les administrateurs. Nous vous écrirons quand un nouveau mot de passe sera choisi : si ce n'est pas par vous, réinitialisez-le sans attendre.]",
         ],
         sms: "{service} : un administrateur a créé un code d'accès temporaire à votre compte. [Pas votre demande ? {support}|Mot de passe changé sans vous ? Réinitialisez-le.]",
@@ -339,23 +335,20 @@ export const fr = {
       two_factor_removal: {
         subject: 'La double authentification de votre compte {service} va être désactivée',
         email: [
-          'On a dit à un administrateur de {service} que vous avez perdu votre second facteur. La double authentification de votre compte sera désactivée dans 24 heures.',
+          'Ce sera dans 24 heures : on a dit à un administrateur que vous avez perdu votre second facteur.',
           "Si vous ne l'avez pas demandé, gardez-la : {link}",
         ],
         sms: '{service} : la double authentification de votre compte sera désactivée dans 24 h. Pas votre demande ? Gardez-la : {link}',
       },
       two_factor_kept: {
         subject: 'La double authentification de votre compte {service} reste active',
-        email: [
-          "La double authentification de votre compte {service} allait être désactivée. Votre second facteur vient d'être utilisé : elle reste donc active.",
-          alarm,
-        ],
+        email: ["Elle allait être désactivée, mais votre second facteur vient d'être utilisé.", alarm],
         sms: `{service} : la double authentification reste active, car votre second facteur a servi. ${alarm}`,
       },
       account_exported: {
         subject: 'Vos données {service} ont été téléchargées',
         email: [
-          'Une personne connectée à votre compte vient de télécharger tout ce que {service} conserve à votre sujet.',
+          'Une personne connectée à votre compte a copié tout ce qui est conservé à votre sujet.',
           alarm,
         ],
         sms: `{service} : une copie de vos données a été téléchargée. ${alarm}`,
@@ -363,7 +356,7 @@ export const fr = {
       new_device: {
         subject: 'Nouvelle connexion à votre compte {service}',
         email: [
-          "Quelqu'un vient de se connecter à votre compte {service} sur un nouvel appareil ou depuis un nouveau lieu.",
+          "Elle vient d'un nouvel appareil ou d'un nouveau lieu.",
           "Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre. La seconde étape sera alors de nouveau demandée sur tous les appareils.",
         ],
         sms: `{service} : connexion à votre compte sur un nouvel appareil ou depuis un nouveau lieu. ${alarm}`,
@@ -371,106 +364,98 @@ export const fr = {
       operator_prefix_closed: {
         subject: 'Les SMS aux numéros en {about} sont suspendus sur {service}',
         email: [
-          "Presque aucun code envoyé aux numéros qui commencent par {about} n'a été saisi, ce qui ressemble à une fraude. Pendant un jour, {service} n'y envoie aucun SMS aux personnes sans compte.",
+          "Presque aucun code envoyé à ces numéros n'a été saisi, ce qui ressemble à une fraude. Pendant un jour, les personnes sans compte n'y reçoivent aucun SMS.",
         ],
         sms: '{service} : pas de SMS aux numéros en {about} pendant un jour pour les personnes sans compte.',
       },
       operator_wrong_codes: {
         subject: 'Beaucoup de codes erronés sur {service}',
-        email: [
-          "Beaucoup de codes erronés ont été saisis sur {service} en une minute. Quelqu'un essaie peut-être d'en deviner.",
-        ],
+        email: ["Ils ont été saisis en une minute. Quelqu'un essaie peut-être d'en deviner."],
         sms: "{service} : beaucoup de codes erronés en une minute. Quelqu'un essaie peut-etre d'en deviner.",
       },
       operator_pool_dry: {
         subject: 'Un budget de messages est épuisé sur {service}',
         email: [
-          "Le budget {about} est épuisé sur {service}. Jusqu'à ce qu'il se reconstitue, les messages qui en dépendent attendent ou sont refusés. Si vous n'en attendiez pas autant, quelqu'un les provoque peut-être exprès.",
+          "C'est le budget {about}. Jusqu'à ce qu'il se reconstitue, les messages qui en dépendent attendent ou sont refusés. Si vous n'en attendiez pas autant, quelqu'un les provoque peut-être exprès.",
         ],
         sms: '{service} : le budget de messages {about} est épuisé.',
       },
       operator_gateway_suspended: {
         subject: "Les codes confiés à {about} n'arrivent pas sur {service}",
         email: [
-          "Trop peu des codes que {service} a envoyés par la passerelle {about} ont été saisis. Pour l'instant, {service} ne s'en sert que si les autres échouent.",
+          "Trop peu d'entre eux ont été saisis. Pour l'instant, cette passerelle ne sert que si les autres échouent.",
         ],
         sms: "{service} : les codes envoyés par la passerelle {about} n'arrivent pas.",
       },
       operator_removal_stopped: {
         subject: 'Un titulaire a gardé la double authentification sur {service}',
         email: [
-          "L'assistance de {service} avait demandé de désactiver la double authentification d'un compte, et son titulaire l'a empêché. Quelqu'un a peut-être trompé votre assistance : voyez les événements de type undo.used.",
+          "Votre assistance avait demandé de la désactiver. Quelqu'un l'a peut-être trompée : voyez les événements de type undo.used.",
         ],
         sms: "{service} : un titulaire a gardé la double authentification que l'assistance allait désactiver.",
       },
       operator_access_granted: {
         subject: 'Un nouvel accès à l’administration de {service}',
         email: [
-          'Quelqu’un est devenu administrateur de {service} ou a reçu plus de droits, ou un jeton d’administration a été créé. Si ce n’est aucun de vous, voyez les événements de types administrator.added, administrator.role_changed et token.created, et retirez cet accès.',
+          'Quelqu’un est devenu administrateur ou a reçu plus de droits, ou un jeton d’administration a été créé. Si ce n’est aucun de vous, voyez les événements de types administrator.added, administrator.role_changed et token.created, et retirez cet accès.',
         ],
         sms: "{service} : un nouvel accès à l'administration a été créé.",
       },
       operator_accounts_exported: {
         subject: 'Les comptes de {service} ont été exportés dans un fichier',
         email: [
-          'Quelqu’un qui peut lancer des commandes sur la machine de {service} a écrit ses comptes dans un fichier, avec les empreintes des mots de passe et les secrets des applications d’authentification. Si ce n’est aucun de vous, voyez les événements de type accounts.exported.',
+          'Quelqu’un qui peut lancer des commandes sur sa machine l’a fait. Le fichier contient les empreintes des mots de passe et les secrets des applications d’authentification. Si ce n’est aucun de vous, voyez les événements de type accounts.exported.',
         ],
         sms: '{service} : les comptes ont été exportés dans un fichier.',
       },
       operator_webhook_away: {
         subject: '{about} ne prend plus les événements de {service} depuis une heure',
         email: [
-          'Le webhook {about} n’a accepté aucune requête depuis une heure. {service} continue d’essayer toutes les 15 secondes, et rien n’est perdu tant que les événements sont conservés. « poterne webhooks try {about} » dit ce qui ne va pas.',
+          'Rien n’est perdu tant que les événements sont conservés : {service} réessaie toutes les 15 secondes. « poterne webhooks try {about} » dit ce qui ne va pas.',
         ],
         sms: '{service} : le webhook {about} ne répond plus depuis une heure.',
       },
       operator_webhook_given_up: {
         subject: 'Un événement pour {about} a été abandonné par {service}',
         email: [
-          'Le webhook {about} a refusé un événement pendant quatre jours, et {service} a cessé d’essayer. « poterne webhooks waiting {about} » dit lequel, et « poterne webhooks retry {about} » l’envoie de nouveau.',
+          'Ce webhook l’a refusé pendant quatre jours. « poterne webhooks waiting {about} » dit lequel, et « poterne webhooks retry {about} » l’envoie de nouveau.',
         ],
         sms: '{service} : un evenement pour le webhook {about} est perdu.',
       },
       operator_claim_missing: {
         subject: 'Une information manque dans les jetons d’accès de {service}',
         email: [
-          'L’information {about} manque dans les jetons d’accès d’au moins un compte : le compte n’en a pas, ou toutes ensemble sont trop volumineuses. Là où elle est exigée, ce compte ne peut pas se connecter. Le journal et poterne doctor nomment les comptes.',
+          'Au moins un compte n’a pas l’information {about}, ou toutes ensemble sont trop volumineuses. Là où elle est exigée, ce compte ne peut pas se connecter. Le journal et poterne doctor nomment les comptes.',
         ],
         sms: '{service} : {about} manque dans des jetons.',
       },
       two_factor_disabled: {
         subject: 'Double authentification désactivée sur votre compte {service}',
-        email: ["La double authentification vient d'être désactivée sur votre compte {service}.", alarm],
+        email: ['La connexion ne demande plus de seconde étape.', alarm],
         sms: `{service} : la double authentification de votre compte est maintenant inactive. ${alarm}`,
       },
       authenticator_changed: {
         subject: "Votre compte {service} a une nouvelle application d'authentification",
         email: [
-          "Les codes de connexion de votre compte {service} viennent maintenant d'une autre application d'authentification, et vos codes de secours ont été renouvelés. Les anciens ne sont plus valables.",
+          "C'est elle qui donne maintenant vos codes de connexion. Vos codes de secours ont été renouvelés : les anciens ne sont plus valables.",
           alarm,
         ],
         sms: `{service} : vos codes de connexion viennent d'une autre application. ${alarm}`,
       },
       recovery_code_used: {
         subject: 'Un code de secours de votre compte {service} a été utilisé',
-        email: [
-          "Un code de secours de votre compte {service} vient d'être utilisé.[ Il en reste {left}.]",
-          alarm,
-        ],
+        email: ["Il n'est plus valable.[ Il en reste {left}.]", alarm],
         sms: `{service} : un code de secours de votre compte a été utilisé. [Il en reste {left}. ]${alarm}`,
       },
       recovery_codes_replaced: {
         subject: 'Nouveaux codes de secours pour votre compte {service}',
-        email: [
-          "De nouveaux codes de secours viennent d'être créés pour votre compte {service}. Les anciens ne sont plus valables.",
-          alarm,
-        ],
+        email: ['Les anciens ne sont plus valables.', alarm],
         sms: `{service} : les codes de secours de votre compte ont été renouvelés. ${alarm}`,
       },
       authenticator_lost: {
         subject: '{service} ne peut plus vérifier les codes de votre application',
         email: [
-          "Après un changement sur son serveur, {service} ne peut plus vérifier les codes de votre application d'authentification. Connectez-vous avec un code de secours, puis ajoutez de nouveau l'application.",
+          "Cela vient d'un changement sur son serveur. Connectez-vous avec un code de secours, puis ajoutez de nouveau l'application.",
           "S'il ne vous reste aucun code de secours, nous vous enverrons un code à la connexion.",
         ],
         sms: '{service} : nous ne pouvons plus vérifier les codes de votre application. Utilisez un code de secours, puis ajoutez-la de nouveau.',
@@ -478,7 +463,7 @@ export const fr = {
       second_factor_failed: {
         subject: 'Codes erronés après votre mot de passe sur {service}',
         email: [
-          "Quelqu'un qui connaît votre mot de passe {service} vient de saisir plusieurs codes erronés, sur un appareil que vous n'avez pas encore utilisé.",
+          "Quelqu'un qui connaît votre mot de passe les a saisis sur un appareil que vous n'avez pas encore utilisé.",
           "Si c'était vous, il n'y a rien à faire. Sinon, changez votre mot de passe sans attendre. Le second facteur l'a arrêté jusqu'ici.",
         ],
         sms: `{service} : quelqu'un qui a votre mot de passe a saisi des codes erronés. ${alarm}`,
@@ -486,7 +471,7 @@ export const fr = {
       refresh_token_reused: {
         subject: 'Un appareil a été déconnecté de votre compte {service}',
         email: [
-          "Une session de votre compte {service} a été utilisée à deux endroits à la fois. Elle a peut-être été volée ; nous l'avons donc fermée : reconnectez-vous sur cet appareil.",
+          'Sa session a été utilisée à deux endroits à la fois et a peut-être été volée : reconnectez-vous sur cet appareil.',
           "Si vous n'y reconnaissez rien, changez votre mot de passe sans attendre.",
         ],
         sms: `{service} : une session, utilisée à deux endroits, a été fermée. ${alarm}`,
@@ -494,7 +479,7 @@ export const fr = {
       identity_linked: {
         subject: 'Nouvelle façon de se connecter à votre compte {service}',
         email: [
-          'Vous pouvez maintenant vous connecter à votre compte {service} avec [votre compte {provider}|un compte extérieur].',
+          'Vous pouvez maintenant vous connecter avec [votre compte {provider}|un compte extérieur].',
           "Si ce n'était pas vous, retirez cet accès et changez votre mot de passe sans attendre.",
         ],
         sms: `{service} : vous pouvez maintenant vous connecter avec [{provider}|un compte extérieur]. ${alarm}`,
@@ -502,23 +487,20 @@ export const fr = {
       passkey_added: {
         subject: 'Une clé d’accès a été ajoutée à votre compte {service}',
         email: [
-          "Vous pouvez maintenant vous connecter à votre compte {service} avec une nouvelle clé d'accès[, {passkey}].",
+          'Vous pouvez maintenant vous connecter avec [{passkey}|elle].',
           "Si ce n'était pas vous, retirez-la et changez votre mot de passe sans attendre.",
         ],
         sms: `{service} : une clé d'accès a été ajoutée à votre compte. ${alarm}`,
       },
       passkey_removed: {
         subject: 'Une clé d’accès a été retirée de votre compte {service}',
-        email: [
-          "Vous ne pouvez plus vous connecter à votre compte {service} avec la clé d'accès[ {passkey}] qui vient d'être retirée.",
-          alarm,
-        ],
+        email: ['Vous ne pouvez plus vous connecter avec [{passkey}|elle].', alarm],
         sms: `{service} : une clé d'accès a été retirée de votre compte. ${alarm}`,
       },
       passkey_copied: {
         subject: 'Une clé d’accès de votre compte {service} a peut-être été copiée',
         email: [
-          "Nous venons de refuser une connexion à votre compte {service} : quelqu'un semble utiliser une copie de votre clé d'accès[ {passkey}].",
+          'Nous venons de refuser une connexion qui semblait utiliser une copie de [{passkey}|celle-ci].',
           "Retirez cette clé d'accès et ajoutez-en une nouvelle.",
         ],
         sms: "{service} : connexion refusée, car une clé d'accès semble avoir été copiée. Retirez-la et ajoutez-en une autre.",
@@ -526,7 +508,7 @@ export const fr = {
       identity_unlinked: {
         subject: 'Une façon de se connecter à votre compte {service} a été retirée',
         email: [
-          'Vous ne pouvez plus vous connecter à votre compte {service} avec [votre compte {provider}|un compte extérieur].',
+          'Vous ne pouvez plus vous connecter avec [votre compte {provider}|un compte extérieur].',
           alarm,
         ],
         sms: `{service} : vous ne pouvez plus vous connecter avec [{provider}|un compte extérieur]. ${alarm}`,

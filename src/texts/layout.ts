@@ -61,6 +61,9 @@ export const builtInLayout = `<!doctype html>
   .rule { border-color: #272b31 !important; }
   .logo { background: #ffffff !important; padding: 8px !important; border-radius: 8px !important; }
 }
+@media (max-width: 480px) {
+  .button, a.soft { display: block !important; text-align: center !important; }
+}
 </style>
 </head>
 <body class="ground" style="margin:0;padding:0;background:#f6f7f9">
@@ -72,7 +75,7 @@ export const builtInLayout = `<!doctype html>
 <h1 style="margin:0 0 12px;font-size:20px;line-height:28px;font-weight:600">{subject}</h1>
 {content}
 </td></tr>
-<tr><td class="soft" style="padding:20px 4px;color:#5a626d;font-size:13px;line-height:20px;text-align:{start}">{footer}</td></tr>
+<tr><td class="soft" style="padding:20px 4px;color:#5a626d;font-size:13px;line-height:20px;text-align:{start};overflow-wrap:anywhere">{footer}</td></tr>
 </table>
 </div>
 </body>

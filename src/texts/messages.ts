@@ -29,6 +29,9 @@ export interface MessageFacts {
   link?: string
   /** People reach those who run the service there: an e-mail address or a link. */
   support?: string
+  /** The address of the service, and the one to which the e-mail goes, which its plain part leaves out. */
+  host?: string
+  recipient?: string
   /** The number of recovery codes that are left. */
   left?: string
   /**
@@ -76,8 +79,11 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
   review: string
   /** The button where the password does not work any more, which leads to a new one. */
   reset: string
-  /** The buttons of notices whose link does something: undo a change, keep two factors on, accept an invitation. */
-  actions: Record<'undo' | 'keep' | 'accept', string>
+  /**
+   * The buttons of notices whose link does something, undo a change, keep two factors on, accept an invitation, and the one
+   * that leads the operator to the page of administration.
+   */
+  actions: Record<'undo' | 'keep' | 'accept' | 'administer', string>
   /** For how long a code is good stands right under it; the other paragraphs follow below the facts. */
   below_code: readonly string[]
   /**
@@ -98,8 +104,8 @@ interface MessageTemplates<Purpose extends string> {
   footer(facts: MessageFacts): string
   /** When it happened, on which device and from which address: each with its label. */
   circumstances(facts: MessageFacts, date: string): [label: string, value: string][]
-  /** The lines below the message: who sent it, why it came, and whom to ask. */
-  reason(facts: MessageFacts, isEntered: boolean): string
+  /** Why it came, and whom to ask. */
+  reasons: Record<keyof MessageTexts['reasons'], (facts: MessageFacts) => string>
 }
 
 /** "When: 1 May." is a label and a value. */
@@ -146,7 +152,6 @@ export function createTemplates<Code extends string, Notice extends string>(
   }
   // Each fact is a sentence of its own, and all but the first may be missing.
   const circumstances = texts.circumstances.split(/(?=\[)/).map(compile)
-  const [entered, owned] = [compile(texts.reasons.entered), compile(texts.reasons.owned)]
   return {
     messages: {
       ...mapValues(texts.codes, (text, purpose) => templateOf(text, belowCodeOf(purpose))),
@@ -155,7 +160,7 @@ export function createTemplates<Code extends string, Notice extends string>(
     footer: compile(texts.footer),
     circumstances: (facts, date) =>
       circumstances.map((fill) => labelled(fill(facts, { date }))).filter(([, value]) => value !== ''),
-    reason: (facts, isEntered) => (isEntered ? entered : owned)(facts),
+    reasons: mapValues(texts.reasons, (text) => compile(text)),
   }
 }
 

@@ -161,12 +161,19 @@ export const pt: Texts = {
     circumstances: 'Data: {date}.[ Dispositivo: {device}.][ Endereço IP: {address}.]',
     footer: '{service} — mensagem automática, por favor não responda.',
     reasons: {
-      entered: 'Enviado porque alguém escreveu este endereço.[ Perguntas: {support}]',
-      owned: 'Enviado porque é o endereço da sua conta.[ Perguntas: {support}]',
+      entered:
+        '[Enviado para {recipient}, porque|Enviado porque] alguém escreveu este endereço em {host}.[ Perguntas: {support}]',
+      owned:
+        '[Enviado para {recipient}, porque|Enviado porque] é o endereço da sua conta em {host}.[ Perguntas: {support}]',
     },
     review: 'Rever a sua conta',
     reset: 'Escolher uma senha nova',
-    actions: { undo: 'Anular esta alteração', keep: 'Mantê-la ativa', accept: 'Aceitar o convite' },
+    actions: {
+      undo: 'Anular esta alteração',
+      keep: 'Mantê-la ativa',
+      accept: 'Aceitar o convite',
+      administer: 'Abrir a administração',
+    },
     below_code: [
       'Válido por {duration}, uma única vez',
       'Não revele este código a ninguém. Se não fez este pedido, pode ignorar esta mensagem.',
@@ -240,7 +247,7 @@ export const pt: Texts = {
       account_exists: {
         subject: 'Já tem uma conta em {service}',
         email: [
-          'Alguém, talvez você, acaba de tentar criar uma conta em {service} com este endereço. Já tem uma: inicie sessão, ou escolha uma nova senha se esqueceu a sua.',
+          'Alguém, talvez você, acaba de tentar criar outra com este endereço. Inicie sessão, ou escolha uma nova senha se esqueceu a sua.',
           'Se não foi uma ação sua, não é preciso fazer nada: nada mudou.',
         ],
         sms: '{service}: ja tem uma conta com este numero. Inicie sessao, ou escolha uma nova senha.',
@@ -248,7 +255,7 @@ export const pt: Texts = {
       password_changed: {
         subject: 'A sua senha de {service} foi alterada',
         email: [
-          'A senha da sua conta em {service} acaba de ser alterada.',
+          'A anterior já não serve.',
           '[Isto foi adicionado nos últimos sete dias e foi removido: {removed}.]',
           'Se não foi uma ação sua, redefina a senha de imediato.',
         ],
@@ -256,40 +263,28 @@ export const pt: Texts = {
       },
       email_changed: {
         subject: 'O endereço de e-mail da sua conta em {service} foi alterado',
-        email: [
-          'O endereço de e-mail da sua conta em {service} acaba de ser alterado.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Agora inicia sessão com o novo.', `[${restore}|${alarm}]`],
         sms: `{service}: o e-mail da sua conta foi alterado. [${smsRestore}|${smsAlarm}]`,
       },
       phone_changed: {
         subject: 'O número de telefone da sua conta em {service} foi alterado',
-        email: [
-          'O número de telefone da sua conta em {service} acaba de ser alterado.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Agora inicia sessão com o novo.', `[${restore}|${alarm}]`],
         sms: `{service}: o numero da sua conta foi alterado. [${smsRestore}|${smsAlarm}]`,
       },
       email_removed: {
         subject: 'O endereço de e-mail da sua conta em {service} foi removido',
-        email: [
-          'O endereço de e-mail da sua conta em {service} acaba de ser removido. Já não serve para iniciar sessão.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Já não serve para iniciar sessão.', `[${restore}|${alarm}]`],
         sms: `{service}: o e-mail da sua conta foi removido. [${smsRestore}|${smsAlarm}]`,
       },
       phone_removed: {
         subject: 'O número de telefone da sua conta em {service} foi removido',
-        email: [
-          'O número de telefone da sua conta em {service} acaba de ser removido. Já não serve para iniciar sessão.',
-          `[${restore}|${alarm}]`,
-        ],
+        email: ['Já não serve para iniciar sessão.', `[${restore}|${alarm}]`],
         sms: `{service}: o numero da sua conta foi removido. [${smsRestore}|${smsAlarm}]`,
       },
       account_erased: {
         subject: 'A sua conta em {service} foi apagada',
         email: [
-          'A sua conta em {service} acaba de ser apagada, com tudo o que lhe pertencia. Não pode ser recuperada.',
+          'Tudo o que lhe pertencia desapareceu e não pode ser recuperado.',
           '[Se não foi uma ação sua, avise os administradores de {service}: {support}]',
         ],
         sms: '{service}: a sua conta foi apagada. Nao pode ser recuperada.',
@@ -297,20 +292,20 @@ export const pt: Texts = {
       contact_claimed: {
         subject: 'Alguém tentou adicionar o seu contacto a outra conta em {service}',
         email: [
-          'Alguém acaba de tentar adicionar este endereço de e-mail ou número de telefone a outra conta em {service}. Pertence à sua conta e aí continua.',
+          'Este endereço de e-mail pertence à sua conta e aí continua.',
           'Se foi uma ação sua, remova-o primeiro desta conta. Se não, não é preciso fazer nada.',
         ],
         sms: '{service}: alguém tentou adicionar o seu numero a outra conta. Continua na sua: nao é preciso fazer nada.',
       },
       two_factor_enabled: {
         subject: 'Autenticação de dois fatores ativada na sua conta em {service}',
-        email: ['A autenticação de dois fatores acaba de ser ativada na sua conta em {service}.', alarm],
+        email: ['Iniciar sessão exige agora uma segunda etapa.', alarm],
         sms: `{service}: a autenticacao de dois fatores da sua conta foi ativada. ${smsAlarm}`,
       },
       contact_restored: {
         subject: 'Uma alteração de contacto foi anulada na sua conta em {service}',
         email: [
-          'O anterior endereço de e-mail ou número da sua conta em {service} acaba de ser reposto. Foi terminada a sessão em todos os dispositivos e a senha já não serve: redefina-a para iniciar sessão.',
+          'O anterior endereço de e-mail ou número foi reposto. Foi terminada a sessão em todos os dispositivos e a senha já não serve: redefina-a para iniciar sessão.',
           '[Também foi removido: {removed}.]',
           '[Se não reconhece esta operação, avise os administradores de {service}: {support}|Se não reconhece esta operação, redefina a senha de imediato.]',
         ],
@@ -319,7 +314,7 @@ export const pt: Texts = {
       invited: {
         subject: 'O seu convite para {service}',
         email: [
-          'Foi convidado a abrir uma conta em {service}.',
+          'Com ele pode abrir uma conta.',
           'Aceitar o convite: {link}',
           'Se não conhece {service}, não é preciso fazer nada.',
         ],
@@ -327,15 +322,13 @@ export const pt: Texts = {
       },
       account_unlocked: {
         subject: 'A sua conta em {service} foi desbloqueada',
-        email: [
-          'Um administrador de {service} acaba de desbloquear a sua conta. Já pode iniciar sessão de novo.',
-        ],
+        email: ['Já pode iniciar sessão de novo.'],
         sms: '{service}: um administrador desbloqueou a sua conta. Pode iniciar sessao de novo.',
       },
       recovery_created: {
         subject: 'Foi criado um código de acesso temporário para a sua conta em {service}',
         email: [
-          'Um administrador de {service} acaba de criar um código de acesso temporário para a sua conta. Quem o tiver pode escolher uma nova senha.',
+          'Foi criado por um administrador. Quem o tiver pode escolher uma nova senha.',
           '[Se não o pediu, avise os administradores de imediato: {support}|Se não o pediu, alguém pode ter enganado os administradores. Receberá outra mensagem quando for escolhida uma nova senha: se não foi uma ação sua, redefina-a de imediato.]',
         ],
         sms: '{service}: um administrador criou um codigo de acesso temporario para a sua conta. [Nao o pediu? {support}|Se a senha mudar sem si, redefina-a.]',
@@ -343,31 +336,25 @@ export const pt: Texts = {
       two_factor_removal: {
         subject: 'A autenticação de dois fatores da sua conta em {service} vai ser desativada',
         email: [
-          'Disseram a um administrador de {service} que perdeu o seu segundo fator. A autenticação de dois fatores da sua conta será desativada dentro de 24 horas.',
+          'Será dentro de 24 horas: disseram a um administrador que perdeu o seu segundo fator.',
           'Se não o pediu, mantenha-a ativa: {link}',
         ],
         sms: '{service}: a autenticacao de dois fatores da sua conta sera desativada em 24 h. Nao o pediu? Mantenha-a: {link}',
       },
       two_factor_kept: {
         subject: 'A autenticação de dois fatores da sua conta em {service} continua ativa',
-        email: [
-          'A autenticação de dois fatores da sua conta em {service} ia ser desativada. O seu segundo fator acaba de ser usado, por isso continua ativa.',
-          alarm,
-        ],
+        email: ['Ia ser desativada, mas o seu segundo fator acaba de ser usado.', alarm],
         sms: `{service}: a autenticacao de dois fatores continua ativa, pois o segundo fator foi usado. ${smsAlarm}`,
       },
       account_exported: {
         subject: 'Os seus dados em {service} foram transferidos',
-        email: [
-          'Alguém com sessão iniciada na sua conta acaba de transferir tudo o que {service} guarda sobre si.',
-          alarm,
-        ],
+        email: ['Alguém com sessão iniciada na sua conta levou tudo o que está guardado sobre si.', alarm],
         sms: `{service}: foi transferida uma copia dos seus dados. ${smsAlarm}`,
       },
       new_device: {
         subject: 'Novo início de sessão na sua conta em {service}',
         email: [
-          'Alguém acaba de iniciar sessão na sua conta em {service} num dispositivo novo ou a partir de um lugar novo.',
+          'Foi num dispositivo novo ou a partir de um lugar novo.',
           'Se foi uma ação sua, não é preciso fazer nada. Se não, altere a senha de imediato. A segunda etapa voltará então a ser pedida em todos os dispositivos.',
         ],
         sms: `{service}: inicio de sessao num dispositivo novo ou a partir de um lugar novo. ${smsAlarm}`,
@@ -375,106 +362,96 @@ export const pt: Texts = {
       operator_prefix_closed: {
         subject: 'Os SMS para números que começam por {about} estão suspensos em {service}',
         email: [
-          'Quase nenhum código enviado a números que começam por {about} foi introduzido, o que parece fraude. Durante um dia, {service} não envia SMS para lá a pessoas sem conta.',
+          'Quase nenhum dos códigos enviados a esses números foi introduzido, o que parece fraude. Durante um dia, as pessoas sem conta não recebem SMS neles.',
         ],
         sms: '{service}: durante um dia nao ha SMS para numeros que comecam por {about} para pessoas sem conta.',
       },
       operator_wrong_codes: {
         subject: 'Muitos códigos errados em {service}',
-        email: [
-          'Foram introduzidos muitos códigos errados em {service} num minuto. Alguém pode estar a adivinhar códigos.',
-        ],
+        email: ['Foram introduzidos num minuto. Alguém pode estar a adivinhar códigos.'],
         sms: '{service}: muitos codigos errados num minuto. Alguém pode estar a adivinhar codigos.',
       },
       operator_pool_dry: {
         subject: 'Uma cota de mensagens esgotou-se em {service}',
         email: [
-          'A cota {about} esgotou-se em {service}. Até que se recupere, as mensagens que dependem dela esperam ou são recusadas. Se não esperava tantas, alguém pode estar a provocá-las de propósito.',
+          'É a cota {about}. Até que se recupere, as mensagens que dependem dela esperam ou são recusadas. Se não esperava tantas, alguém pode estar a provocá-las de propósito.',
         ],
         sms: '{service}: a cota de mensagens {about} esgotou-se.',
       },
       operator_gateway_suspended: {
         subject: 'Os códigos enviados por {about} não chegam em {service}',
-        email: [
-          'Foram introduzidos muito poucos dos códigos que {service} enviou pelo gateway {about}. Por agora, {service} só o usa se os outros falharem.',
-        ],
+        email: ['Foram introduzidos muito poucos. Por agora, este gateway só é usado se os outros falharem.'],
         sms: '{service}: os codigos enviados pelo gateway {about} nao chegam.',
       },
       operator_removal_stopped: {
         subject: 'Um titular manteve a autenticação de dois fatores em {service}',
         email: [
-          'A equipa de apoio de {service} pediu para desativar a autenticação de dois fatores de uma conta, e o titular impediu-o. Alguém pode ter enganado a sua equipa: veja os eventos do tipo undo.used.',
+          'A sua equipa de apoio tinha pedido para a desativar. Alguém pode tê-la enganado: veja os eventos do tipo undo.used.',
         ],
         sms: '{service}: um titular manteve a autenticacao de dois fatores que a sua equipa ia desativar.',
       },
       operator_access_granted: {
         subject: 'Um novo acesso à administração de {service}',
         email: [
-          'Alguém passou a ser administrador de {service} ou recebeu mais permissões, ou foi criado um token de administração. Se não foi nenhum de vocês, veja os eventos dos tipos administrator.added, administrator.role_changed e token.created, e retire esse acesso.',
+          'Alguém passou a ser administrador ou recebeu mais permissões, ou foi criado um token de administração. Se não foi nenhum de vocês, veja os eventos dos tipos administrator.added, administrator.role_changed e token.created, e retire esse acesso.',
         ],
         sms: '{service}: ha um novo acesso a administracao.',
       },
       operator_accounts_exported: {
         subject: 'As contas de {service} foram exportadas para um arquivo',
         email: [
-          'Alguém que pode executar comandos na máquina de {service} gravou as contas em um arquivo, com os resumos das senhas e os segredos dos aplicativos autenticadores. Se não foi nenhum de vocês, veja os eventos do tipo accounts.exported.',
+          'Foi alguém que pode executar comandos na sua máquina. O arquivo contém os resumos das senhas e os segredos dos aplicativos autenticadores. Se não foi nenhum de vocês, veja os eventos do tipo accounts.exported.',
         ],
         sms: '{service}: as contas foram exportadas para um arquivo.',
       },
       operator_webhook_away: {
         subject: '{about} não recebe eventos de {service} há uma hora',
         email: [
-          'O webhook {about} não aceitou nenhum pedido há uma hora. {service} continua a tentar a cada 15 segundos, e nada se perde enquanto os eventos são guardados. «poterne webhooks try {about}» diz o que se passa.',
+          'Nada se perde enquanto os eventos são guardados: {service} volta a tentar a cada 15 segundos. «poterne webhooks try {about}» diz o que se passa.',
         ],
         sms: '{service}: o webhook {about} nao responde ha uma hora.',
       },
       operator_webhook_given_up: {
         subject: '{service} desistiu de enviar um evento a {about}',
         email: [
-          'O webhook {about} recusou um evento durante quatro dias, e {service} deixou de tentar. «poterne webhooks waiting {about}» diz qual, e «poterne webhooks retry {about}» volta a enviá-lo.',
+          'Este webhook recusou-o durante quatro dias. «poterne webhooks waiting {about}» diz qual, e «poterne webhooks retry {about}» volta a enviá-lo.',
         ],
         sms: '{service}: um evento para o webhook {about} ja nao e enviado.',
       },
       operator_claim_missing: {
         subject: 'Falta um dado nos tokens de acesso de {service}',
         email: [
-          'O dado {about} falta nos tokens de acesso de pelo menos uma conta: a conta não tem esse valor, ou todos juntos são demasiado grandes. Onde é obrigatório, essa conta não pode iniciar sessão. O registo e poterne doctor indicam as contas.',
+          'Pelo menos uma conta não tem o dado {about}, ou todos juntos são demasiado grandes. Onde é obrigatório, essa conta não pode iniciar sessão. O registo e poterne doctor indicam as contas.',
         ],
         sms: '{service}: falta o dado {about} em tokens de acesso.',
       },
       two_factor_disabled: {
         subject: 'Autenticação de dois fatores desativada na sua conta em {service}',
-        email: ['A autenticação de dois fatores acaba de ser desativada na sua conta em {service}.', alarm],
+        email: ['Iniciar sessão já não exige uma segunda etapa.', alarm],
         sms: `{service}: a autenticacao de dois fatores da sua conta foi desativada. ${smsAlarm}`,
       },
       authenticator_changed: {
         subject: 'A sua conta em {service} tem um novo autenticador',
         email: [
-          'Os códigos para entrar na sua conta em {service} vêm agora de outro autenticador, e há novos códigos de recuperação. Os antigos já não servem.',
+          'Os códigos para entrar vêm agora dele. Há novos códigos de recuperação: os antigos já não servem.',
           alarm,
         ],
         sms: `{service}: os codigos da sua conta agora chegam de outro autenticador. ${smsAlarm}`,
       },
       recovery_code_used: {
         subject: 'Foi usado um código de recuperação da sua conta em {service}',
-        email: [
-          'Acaba de ser usado um código de recuperação da sua conta em {service}.[ Restam {left}.]',
-          alarm,
-        ],
+        email: ['Já não serve.[ Restam {left}.]', alarm],
         sms: `{service}: foi usado um codigo de recuperacao da sua conta. [Restam {left}. ]${smsAlarm}`,
       },
       recovery_codes_replaced: {
         subject: 'Novos códigos de recuperação para a sua conta em {service}',
-        email: [
-          'Acabam de ser criados novos códigos de recuperação para a sua conta em {service}. Os antigos já não servem.',
-          alarm,
-        ],
+        email: ['Os antigos já não servem.', alarm],
         sms: `{service}: a sua conta tem novos codigos de recuperacao. ${smsAlarm}`,
       },
       authenticator_lost: {
         subject: '{service} já não consegue verificar os códigos do seu autenticador',
         email: [
-          'Após uma alteração no servidor, {service} já não consegue verificar os códigos do seu autenticador. Inicie sessão com um código de recuperação e adicione de novo o autenticador.',
+          'Deve-se a uma alteração no servidor. Inicie sessão com um código de recuperação e adicione de novo o autenticador.',
           'Se já não tem nenhum código de recuperação, enviaremos um código quando iniciar sessão.',
         ],
         sms: '{service}: ja nao verificamos os codigos do seu autenticador. Use um codigo de recuperacao e adicione-o de novo.',
@@ -482,7 +459,7 @@ export const pt: Texts = {
       second_factor_failed: {
         subject: 'Códigos errados depois da sua senha em {service}',
         email: [
-          'Alguém que sabe a sua senha de {service} acaba de introduzir vários códigos errados num dispositivo que ainda não tinha sido usado.',
+          'Alguém que sabe a sua senha introduziu-os num dispositivo que ainda não tinha sido usado.',
           'Se foi uma ação sua, não é preciso fazer nada. Se não, altere a senha de imediato. Até agora, o segundo fator impediu a entrada.',
         ],
         sms: `{service}: alguém que sabe a sua senha introduziu codigos errados. ${smsAlarm}`,
@@ -490,7 +467,7 @@ export const pt: Texts = {
       refresh_token_reused: {
         subject: 'Foi terminada uma sessão da sua conta em {service}',
         email: [
-          'Uma sessão da sua conta em {service} foi usada em dois lugares ao mesmo tempo. Pode ter sido roubada, por isso foi terminada: inicie sessão de novo nesse dispositivo.',
+          'Foi usada em dois lugares ao mesmo tempo e pode ter sido roubada: inicie sessão de novo nesse dispositivo.',
           'Se não a reconhece, altere a senha de imediato.',
         ],
         sms: `{service}: uma sessao foi usada em dois lugares e por isso terminada. ${smsAlarm}`,
@@ -498,7 +475,7 @@ export const pt: Texts = {
       identity_linked: {
         subject: 'Uma nova forma de entrar na sua conta em {service}',
         email: [
-          'Agora pode iniciar sessão na sua conta em {service} com [a sua conta {provider}|uma conta externa].',
+          'Agora pode iniciar sessão com [a sua conta {provider}|uma conta externa].',
           'Se não foi uma ação sua, remova este acesso e altere a senha de imediato.',
         ],
         sms: `{service}: agora pode iniciar sessao com [{provider}|uma conta externa]. ${smsAlarm}`,
@@ -506,33 +483,27 @@ export const pt: Texts = {
       passkey_added: {
         subject: 'Foi adicionada uma chave de acesso à sua conta em {service}',
         email: [
-          'Agora pode iniciar sessão na sua conta em {service} com uma nova chave de acesso[, {passkey}].',
+          'Agora pode iniciar sessão com [{passkey}|ela].',
           'Se não foi uma ação sua, remova-a e altere a senha de imediato.',
         ],
         sms: `{service}: foi adicionada uma chave de acesso. ${smsAlarm}`,
       },
       passkey_removed: {
         subject: 'Foi removida uma chave de acesso da sua conta em {service}',
-        email: [
-          'Já não pode iniciar sessão na sua conta em {service} com a chave de acesso[ {passkey}] que acaba de ser removida.',
-          alarm,
-        ],
+        email: ['Já não pode iniciar sessão com [{passkey}|ela].', alarm],
         sms: `{service}: foi removida uma chave de acesso. ${smsAlarm}`,
       },
       passkey_copied: {
         subject: 'Uma chave de acesso da sua conta em {service} pode ter sido copiada',
         email: [
-          'Acabámos de recusar um início de sessão na sua conta em {service}: parece que alguém usa uma cópia da sua chave de acesso[ {passkey}].',
+          'Acabámos de recusar um início de sessão que parecia usar uma cópia [de {passkey}|dela].',
           'Remova essa chave de acesso e adicione uma nova.',
         ],
         sms: '{service}: entrada recusada, pois uma chave de acesso parece ter sido copiada. Remova-a e adicione outra.',
       },
       identity_unlinked: {
         subject: 'Foi removida uma forma de entrar na sua conta em {service}',
-        email: [
-          'Já não pode iniciar sessão na sua conta em {service} com [a sua conta {provider}|uma conta externa].',
-          alarm,
-        ],
+        email: ['Já não pode iniciar sessão com [a sua conta {provider}|uma conta externa].', alarm],
         sms: `{service}: ja nao pode iniciar sessao com [{provider}|uma conta externa]. ${smsAlarm}`,
       },
     },

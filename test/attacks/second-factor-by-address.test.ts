@@ -32,7 +32,7 @@ describe.each(limitingShapes)('the second step by address alone, on %s', (shape)
     service.post('login', { identifier, password: PASSWORD, ...fields }, client)
   const notices = async (identifier: string) => {
     await service.delivered()
-    return service.inbox.textsTo(identifier).filter((text) => text.includes('plusieurs codes erronés')).length
+    return service.inbox.textsTo(identifier).filter((text) => text.includes('Codes erronés')).length
   }
   const code = (secret: string) => {
     service.clock.advance(PERIOD_MS)

@@ -20,7 +20,7 @@ const alarms = () =>
 /** The notices of wrong second factors that the owner has. */
 async function noticesTo(identifier: string): Promise<number> {
   await service.delivered()
-  const told = service.inbox.textsTo(identifier).filter((text) => text.includes('plusieurs codes erronés'))
+  const told = service.inbox.textsTo(identifier).filter((text) => text.includes('Codes erronés'))
   return told.length
 }
 

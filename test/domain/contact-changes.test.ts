@@ -69,7 +69,7 @@ describe('a changed contact', () => {
     expect(used.data).toEqual({ contact: 'email' })
     await service.delivered()
     for (const contact of [before, after])
-      expect(service.inbox.textsTo(contact).at(-1)).toMatch(/vient d’être rétabli\./)
+      expect(service.inbox.textsTo(contact).at(-1)).toMatch(/est rétabli\./)
     expectRefusal(await page.call('DELETE', path), 'contact_not_found')
   })
 

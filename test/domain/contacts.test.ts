@@ -92,7 +92,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
     const { identifier, bearer } = await signedIn()
     const phone = newPhone()
     await confirm(bearer, 'phone', await changeCode(bearer, phone))
-    await told(identifier, 'Le numéro de téléphone de votre compte')
+    await told(identifier, 'Le numéro de votre compte')
     expect((await logIn(phone)).status).toBe(200)
   })
 
@@ -112,7 +112,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
   rule('the own one again is proved again, and nobody is told of a change', async () => {
     const { identifier, bearer } = await signedIn()
     expect((await confirm(bearer, 'email', await changeCode(bearer, identifier))).status).toBe(200)
-    expect(service.inbox.textsTo(identifier).filter((text) => text.includes('vient de changer'))).toEqual([])
+    expect(service.inbox.textsTo(identifier).filter((text) => text.includes('a changé'))).toEqual([])
   })
 
   test('the password is needed, and a wrong one counts as a failed login', async () => {
@@ -243,7 +243,7 @@ describe.each(shapes)('contacts on %s', (shape) => {
   })
 
   raced.each([
-    ['phone', newPhone, 'Le numéro de téléphone de votre compte'],
+    ['phone', newPhone, 'Le numéro de votre compte'],
     ['email', newEmail, 'L’adresse e-mail de votre compte'],
   ] as const)(
     'the right code for a new %s in 32 parallel calls confirms exactly once',

@@ -34,7 +34,7 @@ test('an owner who just signed in gets it, is told, and gets it five times a day
   expect(body.messages[0]).toMatchObject({ destination: person.identifier, purpose: 'confirmation' })
   expect(body.events.map(({ type }: { type: string }) => type)).toContain('login.succeeded')
   await service.delivered()
-  expect(service.inbox.textsTo(person.identifier).at(-1)).toContain('télécharger tout ce que')
+  expect(service.inbox.textsTo(person.identifier).at(-1)).toContain('copié tout ce qui')
   for (let count = 0; count < 4; count++) expect((await service.get('me/export', copying)).status).toBe(200)
   expectRefusal(await service.get('me/export', copying), 'too_many_requests')
   const { items } = (await service.get('events', { bearer })).body

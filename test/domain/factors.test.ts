@@ -72,7 +72,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
     await service.delivered()
     const notices = service.inbox
       .textsTo(person.identifier)
-      .filter((text) => text.includes('double authentification vient d’être activée'))
+      .filter((text) => text.includes('Double authentification activée'))
     expect(notices).toHaveLength(1)
   }
 
@@ -103,7 +103,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
         expires_in: 600,
         login_token: expect.stringMatching(LOGIN_TOKEN),
       })
-      await noticed(email, /double authentification vient d’être activée/)
+      await noticed(email, /Double authentification activée/)
     })
 
     rule('need the password in the call, which counts like one at login', async () => {
@@ -197,7 +197,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
       const confirmed = await service.post('2fa/totp/confirm', { otp }, { bearer })
       expect(confirmed.body.recovery_codes.every((code: string) => RECOVERY_CODE.test(code))).toBe(true)
       expect((await me(bearer)).two_factor_enabled).toBe(true)
-      await noticed(email, /double authentification vient d’être activée/)
+      await noticed(email, /Double authentification activée/)
     })
 
     raced(
@@ -286,7 +286,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
       expect(await verify(oldRecovery as string)).toBe(422)
       expect(await verify(appCode(body.secret, now(), 1))).toBe(200)
       expect(await verify(newRecovery)).toBe(200)
-      await noticed(person.identifier, /autre application d’authentification/)
+      await noticed(person.identifier, /nouvelle application d’authentification/)
     })
   })
 
@@ -303,7 +303,7 @@ describe.each(racingShapes)('two factors on %s', (shape) => {
         message: fr.sentences.two_factor_disabled,
       })
       expect((await me(bearer)).two_factor_enabled).toBe(false)
-      await noticed(person.identifier, /double authentification vient d’être désactivée/)
+      await noticed(person.identifier, /Double authentification désactivée/)
       expect((await service.post('login', person)).status).toBe(200)
       service.clock.advance(PERIOD_MS)
       for (const code of [appCode(secret, now(), 1), ...recoveryCodes.slice(0, 2)]) {

@@ -76,8 +76,7 @@ describe.each(limitingShapes)('limits of passwords on %s', (shape) => {
       expect((await service.post('password/change', body, { bearer, ...newClient() })).status).toBe(200)
       current = password
     }
-    const notices = () =>
-      service.inbox.textsTo(identifier).filter((text) => text.includes('vient de changer')).length
+    const notices = () => service.inbox.textsTo(identifier).filter((text) => text.includes('a changé')).length
     await waitFor(() => notices() >= 6, { what: 'the notices' })
     await Bun.sleep(200)
     expect(notices()).toBe(6)

@@ -90,7 +90,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expectRefusal(await service.post('refresh', { refresh_token }), 'invalid_token')
       expectRefusal(await logIn(person.identifier, PASSWORD), 'invalid_credentials')
       expect((await logIn(person.identifier, NEW_PASSWORD)).status).toBe(200)
-      await told(person.identifier, 'vient de changer')
+      await told(person.identifier, 'a changé')
     })
 
     rule('by phone alone it is the same', async () => {
@@ -269,7 +269,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       expectRefusal(await me(elsewhere), 'invalid_token')
       expectRefusal(await logIn(person.identifier, PASSWORD), 'invalid_credentials')
       expect((await logIn(person.identifier, NEW_PASSWORD)).status).toBe(200)
-      await told(person.identifier, 'vient de changer')
+      await told(person.identifier, 'a changé')
     })
 
     test('a wrong current one changes nothing, and counts as a failed login', async () => {

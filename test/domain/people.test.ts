@@ -56,11 +56,11 @@ describe('support', () => {
       await service.post('password/change', { current_password: password, ...chosen }, { bearer })
       await service.delivered()
       expect(service.inbox.textsTo(identifier).at(-1)).toMatch(
-        /mot de passe .* changer\..*Adresse IP\u00a0: /s,
+        /mot de passe .* a changé.*Adresse IP\u00a0: /s,
       )
       await call('PUT', `accounts/${uuid}/email`, { value: newEmail(), verified: true })
       await service.delivered()
-      expect(service.inbox.textsTo(identifier).at(-1)).toMatch(/adresse e-mail .* changer\.(?!.*Adresse IP)/s)
+      expect(service.inbox.textsTo(identifier).at(-1)).toMatch(/adresse e-mail .* a changé(?!.*Adresse IP)/s)
     })
 
     test('a contact that nobody vouches for is a claim, and the same one again stays verified', async () => {

@@ -1,7 +1,7 @@
 /** The sentences of every message, in every language and on both channels. */
 import { describe, expect, test } from 'bun:test'
 import { codePurposes } from '../../src/domain/messages/codes/store.ts'
-import { noticePurposes } from '../../src/domain/messages/outbox/message.ts'
+import { type NoticePurpose, noticePurposes } from '../../src/domain/messages/outbox/message.ts'
 import type { PersonMessage } from '../../src/domain/messages/outbox/store.ts'
 import { createRenderer } from '../../src/domain/messages/rendering/render.ts'
 import type { RenderedMessage } from '../../src/domain/messages/senders/sender.ts'
@@ -138,7 +138,7 @@ describe('a name that somebody chose', () => {
     const sms = render({ ...about, purpose: 'passkey_added', channel: 'sms' }).text
     const nameless = render({ ...about, values: {}, purpose: 'passkey_added', channel: 'sms' }).text
     expect(sms).toBe(nameless)
-    return mail.match(/new passkey(?:, “(.*?)”)?\./)?.[1]
+    return mail.match(/sign in with (?:“(.*?)”|it)\./)?.[1]
   }
 
   test.each([
@@ -235,6 +235,15 @@ describe('a notice', () => {
     )
   })
 
+  test('names a browser in its own words, and the name of another device as it is', () => {
+    const deviceIn = (language: string, device: string) =>
+      render({ purpose: 'password_changed', language, values: { device } }).text.match(/[«“].*[»”]/)?.[0]
+    expect(deviceIn('en', 'Firefox on Linux')).toBe('“Firefox on Linux”')
+    expect(deviceIn('fr', 'Firefox on Linux')).toBe('«\u00a0Firefox sur Linux\u00a0»')
+    expect(deviceIn('ar', 'Firefox on Linux')).toBe('«Firefox على Linux»')
+    expect(deviceIn('ar', 'Phone on my desk')).toBe('«\u2068Phone on my desk\u2069»')
+  })
+
   test('names no device where none is known', () => {
     expect(render({ purpose: 'password_changed', language: 'en', createdAt }).text).not.toContain('Device')
   })
@@ -293,14 +302,28 @@ describe('a notice', () => {
 })
 
 describe('below a message', () => {
-  test('stands why it was sent, but not below one to the operator', () => {
+  test('stands why it was sent and where it comes from, but not below one to the operator', () => {
     const footerOf = (values: Partial<PersonMessage>) =>
       render({ language: 'en', ...values })
         .text.split('-- ')
         .at(-1)
-    expect(footerOf({})).toContain('because somebody entered this address.')
-    expect(footerOf({ purpose: 'password_changed' })).toContain('because your account has this address.')
+    expect(footerOf({})).toContain('\nSent because somebody entered this address at auth.example.com.')
+    expect(footerOf({ purpose: 'password_changed' })).toContain(
+      '\nSent because your account at auth.example.com has this address.',
+    )
     expect(footerOf({ purpose: 'operator_wrong_codes' })).not.toContain('because')
+  })
+
+  test('stands to which address it was sent, as it is, and in the plain part no address', () => {
+    const destination = "o'hara-123456@example.com"
+    for (const purpose of ['confirmation', 'password_changed']) {
+      const { text, html } = render({ language: 'en', purpose, destination })
+      expect(html).toContain('Sent to o&#39;hara-123456@example.com, because')
+      expect(text).not.toContain('123456')
+      expect(render({ language: 'ar', purpose, destination }).html).toContain(
+        '\u2068o&#39;hara-123456@example.com\u2069',
+      )
+    }
   })
 
   const config = {
@@ -308,50 +331,115 @@ describe('below a message', () => {
     smtp: null,
     sms: {},
     pages: { enabled: true },
+    admin: { listen: { host: '127.0.0.1', port: 8081 }, baseUrl: 'https://admin.example.com' },
   }
   const withPages = createRenderer(
     { ...config, texts: { ...noTexts, colour: '#ffe14d' } } as never,
     createCatalog({ language: 'en' }),
   )
 
-  test('a notice leads to the devices of the account where there are pages, and a code to nothing', () => {
-    const { text, html } = render({ language: 'en', purpose: 'new_device' }, withPages)
-    expect(text).toContain('Review your account\nhttps://auth.example.com/account/sessions')
-    expect(html).toMatch(
-      /<a class="button" href="https:\/\/auth\.example\.com\/account\/sessions" style="[^"]*background:#ffe14d;color:#14171c/,
+  /** What each notice advises, in its words, and where its buttons lead: the first one to where the advice is followed. */
+  const advised: Record<NoticePurpose, [advice: string, ...paths: string[]]> = {
+    account_exists: ['Sign in, or choose a new password', '/sign-in', '/recover'],
+    password_changed: ['reset your password', '/recover'],
+    contact_restored: ['reset it to sign in', '/recover'],
+    account_unlocked: ['You can sign in again', '/sign-in'],
+    email_changed: ['change your password', '/account/password'],
+    phone_changed: ['change your password', '/account/password'],
+    email_removed: ['change your password', '/account/password'],
+    phone_removed: ['change your password', '/account/password'],
+    account_exported: ['change your password', '/account/password'],
+    second_factor_failed: ['change your password', '/account/password'],
+    two_factor_enabled: ['change your password', '/account/password', '/account/two-factor'],
+    two_factor_disabled: ['change your password', '/account/password', '/account/two-factor'],
+    two_factor_kept: ['change your password', '/account/password', '/account/two-factor'],
+    authenticator_changed: ['change your password', '/account/password', '/account/two-factor'],
+    recovery_code_used: ['change your password', '/account/password', '/account/two-factor'],
+    recovery_codes_replaced: ['change your password', '/account/password', '/account/two-factor'],
+    passkey_removed: ['change your password', '/account/password', '/account/passkeys'],
+    identity_unlinked: ['change your password', '/account/password', '/account/providers'],
+    new_device: ['change your password', '/account/password', '/account/sessions'],
+    refresh_token_reused: ['change your password', '/account/password', '/account/sessions'],
+    passkey_added: ['remove it and change your password', '/account/passkeys', '/account/password'],
+    identity_linked: ['remove it and change your password', '/account/providers', '/account/password'],
+    passkey_copied: ['Remove that passkey', '/account/passkeys'],
+    authenticator_lost: ['add the app again', '/account/two-factor'],
+    two_factor_removal: ['keep it on', '/account/two-factor'],
+    contact_claimed: ['remove it from this account', '/account/email'],
+    account_erased: ['cannot be restored'],
+    recovery_created: ['We will write to you'],
+    invited: ['you can open an account'],
+    operator_prefix_closed: ['For a day', '/admin/#/prefixes'],
+    operator_wrong_codes: ['guessing codes', '/admin/#/events'],
+    operator_pool_dry: ['Until it refills', '/admin/#/messages'],
+    operator_gateway_suspended: ['this gateway', '/admin/#/messages?gateway=a%26b'],
+    operator_removal_stopped: ['look at the events of type undo.used', '/admin/#/events?type=undo.used'],
+    operator_access_granted: ['look at the events of types', '/admin/#/events'],
+    operator_accounts_exported: ['the events of type accounts', '/admin/#/events?type=accounts.exported'],
+    operator_webhook_away: ['says what is wrong', '/admin/#/'],
+    operator_webhook_given_up: ['says which', '/admin/#/'],
+    operator_claim_missing: ['name the accounts'],
+  }
+
+  test.each(noticePurposes)('the first button of %s does what it advises', (purpose) => {
+    const [advice, ...paths] = advised[purpose]
+    const { text, html } = render({ language: 'en', purpose, values: { about: 'a&b' } }, withPages)
+    expect(text).toContain(advice)
+    const at = purpose.startsWith('operator_') ? 'https://admin.example.com' : 'https://auth.example.com'
+    const buttons = [...html!.matchAll(/<a class="(\w+)" href="([^"]+)"[^>]*>([^<]+)<\/a>/g)]
+    expect(buttons.map(([, kind, href]) => [kind, href])).toEqual(
+      paths.map((path, place) => [place === 0 ? 'button' : 'soft', `${at}${path}`]),
     )
-    for (const purpose of ['confirmation', 'account_erased', 'operator_wrong_codes'])
-      expect(render({ language: 'en', purpose }, withPages).html).not.toContain('class="button"')
+    // The plain part has the same buttons, and each is called after what is there.
+    for (const [, , href, label] of buttons) expect(text).toContain(`\n\n${label}\n${href}\n\n`)
   })
 
-  test.each([
-    ['password_changed', 'Choose a new password', '/recover'],
-    ['contact_restored', 'Choose a new password', '/recover'],
-    ['email_changed', 'Choose a new password', '/account/password'],
-    ['second_factor_failed', 'Choose a new password', '/account/password'],
-    ['account_unlocked', 'Sign in', '/sign-in'],
-    ['passkey_copied', 'Passkeys', '/account/passkeys'],
-    ['authenticator_lost', 'Two-factor sign-in', '/account/two-factor'],
-    ['recovery_codes_replaced', 'Two-factor sign-in', '/account/two-factor'],
-    ['recovery_created', 'Review your account', '/account/sessions'],
-    ['identity_linked', 'Linked accounts', '/account/providers'],
-  ])('%s leads to where its advice is followed', (purpose, label, path) => {
-    const { text, html } = render({ language: 'en', purpose }, withPages)
-    expect(text).toContain(`\n\n${label}\nhttps://auth.example.com${path}\n\n`)
-    expect([...html!.matchAll(/class="button" href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
-      `https://auth.example.com${path}`,
-    ])
+  test.each(languages)('in %s what stands below the title does not say it again', (language) => {
+    for (const purpose of noticePurposes) {
+      const { subject, text } = render({ language, purpose })
+      const [, title, next] = text.split('\n\n')
+      expect(title).toBe(subject)
+      const words = subject.split(' ')
+      const runs = words.slice(4).map((_, at) => words.slice(at, at + 5).join(' '))
+      expect({ purpose, again: runs.filter((run) => next?.includes(run)) }).toEqual({ purpose, again: [] })
+    }
   })
 
-  test('an account that was there already is entered, or gets a new password', () => {
-    const { text, html } = render({ language: 'en', purpose: 'account_exists' }, withPages)
-    expect(text).toContain(
-      'Sign in\nhttps://auth.example.com/sign-in\n\nChoose a new password\nhttps://auth.example.com/recover\n',
+  test('buttons are called after their page, or after what is done there', () => {
+    const labelsOf = (purpose: NoticePurpose) =>
+      [
+        ...render({ language: 'en', purpose }, withPages).html!.matchAll(
+          /<a class="\w+" [^>]*>([^<]+)<\/a>/g,
+        ),
+      ].map(([, label]) => label)
+    expect(labelsOf('account_exists')).toEqual(['Sign in', 'Choose a new password'])
+    expect(labelsOf('new_device')).toEqual(['Choose a new password', 'Review your account'])
+    expect(labelsOf('two_factor_enabled')).toEqual(['Choose a new password', 'Two-factor sign-in'])
+    expect(labelsOf('passkey_added')).toEqual(['Passkeys', 'Choose a new password'])
+    expect(labelsOf('identity_linked')).toEqual(['Linked accounts', 'Choose a new password'])
+    expect(labelsOf('contact_claimed')).toEqual(['E-mail address'])
+    expect(labelsOf('operator_wrong_codes')).toEqual(['Open administration'])
+  })
+
+  test('a code has no button, and its colours are those of the brand on a notice', () => {
+    expect(render({ language: 'en' }, withPages).html).not.toContain('class="button"')
+    expect(render({ language: 'en', purpose: 'new_device' }, withPages).html).toMatch(
+      /<a class="button" [^>]*background:#ffe14d;color:#14171c/,
     )
-    expect([...html!.matchAll(/<a class="(\w+)" href="([^"]+)"/g)].map(([, ...found]) => found)).toEqual([
-      ['button', 'https://auth.example.com/sign-in'],
-      ['soft', 'https://auth.example.com/recover'],
-    ])
+  })
+
+  test('nothing leads to pages or to an administration that mails cannot reach', () => {
+    const without = createRenderer(
+      {
+        ...config,
+        pages: { enabled: false },
+        admin: { ...config.admin, baseUrl: null },
+        texts: noTexts,
+      } as never,
+      createCatalog({ language: 'en' }),
+    )
+    for (const purpose of noticePurposes)
+      expect(render({ language: 'en', purpose }, without).html).not.toContain('class="button"')
   })
 })
 

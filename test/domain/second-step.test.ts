@@ -86,9 +86,8 @@ describe.each(shapes)('the second step on %s', (shape) => {
     expect(alive.filter(({ status }) => status === 200)).toHaveLength(1)
     await waitFor(
       () =>
-        service.inbox
-          .textsTo(person.identifier)
-          .filter((text) => text.includes('De nouveaux codes de secours')).length === sets.length,
+        service.inbox.textsTo(person.identifier).filter((text) => text.includes('Nouveaux codes de secours'))
+          .length === sets.length,
       { what: 'the notices' },
     )
   })

@@ -35,7 +35,7 @@ describe.each(rareShapes)('a removal of two factors that waits, on %s', (shape) 
   }
   const notices = async (identifier: string) => {
     await service.delivered()
-    return service.inbox.textsTo(identifier).filter((text) => text.includes('elle reste donc active')).length
+    return service.inbox.textsTo(identifier).filter((text) => text.includes('reste active')).length
   }
   const stops = async (bearer: string) => {
     const { items } = (await service.get('events?limit=100', { bearer })).body

@@ -124,11 +124,11 @@ describe.each(reduced(['redis'] as const, ['postgres', 'redis'] as const))('two 
     )
     expect(logins.indexOf(onlySuccess(logins, 'invalid_credentials'))).toBe(winner)
     expect((await second().post('login', { identifier, password: PASSWORD })).status).toBe(401)
-    expect(await noticesTo(identifier, 'mot de passe de votre compte')).toHaveLength(1)
+    expect(await noticesTo(identifier, 'a changé')).toHaveLength(1)
   })
 
   test.each([
-    ['phone', newPhone, 'Le numéro de téléphone de votre compte'],
+    ['phone', newPhone, 'Le numéro de votre compte'],
     ['email', newEmail, 'L’adresse e-mail de votre compte'],
   ] as const)('32 right codes at once change the %s once', async (kind, newContact, words) => {
     const { person, bearer } = await first().signedIn()
@@ -163,7 +163,7 @@ describe.each(reduced(['redis'] as const, ['postgres', 'redis'] as const))('two 
       expect((await second().post('login', person)).status).toBe(202)
       const verified = await second().post('2fa/verify', { ...person, otp: body.recovery_codes[0] })
       expect(verified.status).toBe(200)
-      expect(await noticesTo(person.identifier, 'vient d’être activée')).toHaveLength(1)
+      expect(await noticesTo(person.identifier, 'Double authentification activée')).toHaveLength(1)
     }
 
     test('32 right codes at once turn them on once', async () => {

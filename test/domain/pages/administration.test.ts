@@ -81,7 +81,7 @@ describe.each([false, true])('with pages %p', (enabled) => {
     const { passkey, location } = (await add(opened, { password: person.password, otp: code() }))!
     expect(location).toBe('/account/passkeys')
     await service.delivered()
-    expect(service.inbox.textsTo(person.identifier).at(-1)).toContain('a new passkey')
+    expect(service.inbox.textsTo(person.identifier).at(-1)).toContain('A passkey was added')
     const { items } = (await asOperator(service, 'GET', `events?account=${opened.uuid}&type=passkey.added`))
       .body
     expect(items.map(({ actor }: { actor: object }) => actor)).toEqual([

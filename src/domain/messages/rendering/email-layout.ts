@@ -7,7 +7,7 @@ import { builtInLayout, fillLayout } from '../../../texts/layout.ts'
 export interface EmailParts {
   language: Language
   subject: string
-  /** The first line of the text; in HTML the subject stands in its place. */
+  /** The first line of the text; HTML begins with the subject. */
   greeting: string
   above: string[]
   code: string | null
@@ -40,9 +40,11 @@ interface EmailLook {
 }
 
 export function plainText(parts: EmailParts): string {
-  const { greeting, above, code, validity, facts, below, buttons, footer } = parts
+  const { subject, greeting, above, code, validity, facts, below, buttons, footer } = parts
   const blocks = [
     greeting,
+    // What a notice says goes on from its title; a code says itself what it is for.
+    ...(code === null ? [subject] : []),
     ...above,
     ...(code === null ? [] : [`    ${code}`]),
     ...(validity === null ? [] : [validity]),
@@ -156,12 +158,13 @@ function factRows(facts: EmailParts['facts']): string[] {
   ]
 }
 
-/** What follows the first one is as loud as a sentence. */
+/** What follows the first one is as loud as a sentence. Each keeps its line, and stands below the other where there is no room. */
 function buttonRow(buttons: readonly EmailButton[], brand: string, onBrand: string): string {
   const filled = `display:inline-block;padding:10px 18px;border-radius:8px;background:${brand};color:${onBrand};font-size:15px;font-weight:600;text-decoration:none`
+  const quiet = 'display:inline-block;padding:10px 18px;color:#5a626d;font-size:15px'
   const links = buttons.map(({ label, href }, at) => {
-    const [kind, look] = at === 0 ? ['button', filled] : ['soft', 'color:#5a626d;font-size:15px']
+    const [kind, look] = at === 0 ? ['button', filled] : ['soft', quiet]
     return `<a class="${kind}" href="${escapeHtml(href)}" style="${look}">${escapeHtml(label)}</a>`
   })
-  return `<p style="margin:20px 0 16px">${links.join(' &nbsp; ')}</p>`
+  return `<p style="margin:20px 0 16px">${links.join(' ')}</p>`
 }

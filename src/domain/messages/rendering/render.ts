@@ -8,9 +8,8 @@ import type { Catalog } from '../../../texts/catalog.ts'
 import { writeDate } from '../../../texts/dates.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
-import { chosenName, oneLine } from '../../../texts/names.ts'
+import { browserName, chosenName, oneLine } from '../../../texts/names.ts'
 import { typographic } from '../../../texts/sentences.ts'
-import type { Texts } from '../../../texts/texts.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import {
   isToNewContact,
@@ -21,6 +20,7 @@ import {
 import type { PersonMessage } from '../outbox/store.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
 import { type EmailParts, emailHtml, plainText } from './email-layout.ts'
+import { isForOperator, noticeButtons, type Origins } from './notice-buttons.ts'
 
 const purposes: ReadonlySet<string> = new Set(messagePurposes)
 
@@ -34,7 +34,7 @@ export type LinkOf = (values: Record<string, string>) => string | null
  * catalog does not have is replaced by its default.
  */
 export function createRenderer(
-  config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts'> & Partial<Pick<Config, 'pages'>>,
+  config: Pick<Config, 'server' | 'smtp' | 'sms' | 'texts'> & Partial<Pick<Config, 'pages' | 'admin'>>,
   catalog: Catalog,
   linkOf: LinkOf = () => null,
 ): RenderMessage {
@@ -42,7 +42,8 @@ export function createRenderer(
   const { autofillDomain } = config.sms
   const { logoUrl, colour, layoutHtml, support } = config.texts
   const look = { service, logoUrl, colour, layoutHtml }
-  const pages = config.pages?.enabled ? config.server.baseUrl : null
+  const origins = originsOf(config)
+  const host = new URL(config.server.baseUrl).host
   const languages = new Map<Language, ReturnType<typeof createLanguage>>()
   const languageOf = (tag: Language) => languages.getOrInsertComputed(tag, () => createLanguage(tag, catalog))
   return (message, code, minutes) => {
@@ -55,7 +56,7 @@ export function createRenderer(
     const link = linkOf(message.values)
     const facts = {
       ...factsOf(message),
-      ...(channel === 'email' && namesOf(message, words.quotes)),
+      ...(channel === 'email' && { ...namesOf(message, words), host: words.isolated(host) }),
       ...(link !== null && { link }),
       ...(support !== null && { support }),
       service,
@@ -69,33 +70,50 @@ export function createRenderer(
       return { ...common, subject: '', text: sentence + bound, html: null }
     }
     const subject = typographic(template.subject(facts))
+    const reason = reasonOf(message, code !== null)
     const parts: EmailParts = {
       ...{ language, code, link, subject, greeting: typographic(words.greeting) },
-      ...(code === null ? noticeParts(message, facts, words, pages) : codeParts(message, facts, words)),
+      facts: circumstancesOf(message.createdAt, facts, words),
+      footer: footerOf(reason, facts, words),
+      ...(code === null ? noticeParts(message, facts, words, origins) : codeParts(message, facts, words)),
     }
-    return { ...common, subject, text: plainText(parts), html: emailHtml(parts, look) }
+    // A program that looks for six digits in the text must not find those of an address.
+    const footer = footerOf(reason, { ...facts, recipient: words.isolated(to) }, words)
+    return { ...common, subject, text: plainText(parts), html: emailHtml({ ...parts, footer }, look) }
+  }
+}
+
+/** A link to administration is of use where browsers reach it by an address of its own; else it is on loopback only. */
+function originsOf({ server, pages, admin }: Pick<Config, 'server'> & Partial<Config>): Origins {
+  return {
+    pages: pages?.enabled ? server.baseUrl : null,
+    administration: admin?.listen ? admin.baseUrl : null,
   }
 }
 
 type Words = ReturnType<typeof createLanguage>
-type OwnParts = Pick<EmailParts, 'above' | 'validity' | 'facts' | 'below' | 'footer' | 'buttons'>
+type Reason = keyof MessageTexts['reasons']
+type OwnParts = Pick<EmailParts, 'above' | 'validity' | 'below' | 'buttons'>
 
-function codeParts(
-  { purpose, codeGroup, createdAt }: PersonMessage,
+function codeParts({ purpose, codeGroup }: PersonMessage, facts: MessageFacts, words: Words): OwnParts {
+  const template = words.templates[purpose as MessagePurpose]
+  const [validity = '', ...below] = template.below(facts, codeGroup !== 'stranger').map(typographic)
+  return { above: template.above(facts).map(typographic), validity, below, buttons: [] }
+}
+
+function noticeParts(
+  { purpose }: PersonMessage,
   facts: MessageFacts,
   words: Words,
+  origins: Origins,
 ): OwnParts {
-  const template = words.templates[purpose as MessagePurpose]
-  const isProved = codeGroup !== 'stranger'
-  const reason = words.reason(facts, !isProved || isToNewContact(purpose))
-  const [validity = '', ...below] = template.below(facts, isProved).map(typographic)
+  const [what = '', ...advice] = words.templates[purpose as NoticePurpose].above(facts)
+  const buttons = noticeButtons(purpose as NoticePurpose, facts, words, origins)
   return {
-    above: template.above(facts).map(typographic),
-    validity,
-    facts: circumstancesOf(createdAt, facts, words),
-    below,
-    footer: [words.footer(facts), reason].map(typographic),
-    buttons: [],
+    above: [typographic(what)],
+    validity: null,
+    below: advice.map(typographic),
+    buttons: buttons.map(({ label, href }) => ({ label: typographic(label), href })),
   }
 }
 
@@ -104,64 +122,17 @@ const circumstancesOf = (createdAt: Date, facts: MessageFacts, words: Words): Em
     .circumstances(facts, dateIn(words.tag, createdAt))
     .map(([label, value]) => [typographic(label), typographic(value)])
 
-/** What their links do, where they carry one. */
-const actions: Partial<Record<string, keyof MessageTexts['actions']>> = {
-  email_changed: 'undo',
-  phone_changed: 'undo',
-  email_removed: 'undo',
-  phone_removed: 'undo',
-  two_factor_removal: 'keep',
-  invited: 'accept',
+/** Why it came. The operator knows: the address stands in the configuration. */
+function reasonOf({ purpose, codeGroup }: PersonMessage, hasCode: boolean): Reason | null {
+  if (isForOperator(purpose as MessagePurpose)) return null
+  const isEntered = hasCode ? codeGroup === 'stranger' || isToNewContact(purpose) : purpose === 'invited'
+  return isEntered ? 'entered' : 'owned'
 }
 
-/** Where notices lead whose purpose begins so, with the page's own name. */
-const pageNames: [start: string, path: string, name: keyof Texts['pages']][] = [
-  ['account_unlocked', '/sign-in', 'sign_in'],
-  ['passkey_', '/account/passkeys', 'passkeys'],
-  ['authenticator_', '/account/two-factor', 'two_factor'],
-  ['recovery_code', '/account/two-factor', 'two_factor'],
-  ['two_factor_', '/account/two-factor', 'two_factor'],
-  ['identity_', '/account/providers', 'providers'],
+const footerOf = (reason: Reason | null, facts: MessageFacts, words: Words): string[] => [
+  typographic(words.footer(facts)),
+  ...(reason === null ? [] : [words.reasons[reason](facts)]),
 ]
-
-/** Their advice is another password, which they still change with that of before. */
-const unsafe = /^(email|phone)_(changed|removed)$|^account_exported$|^second_factor_failed$/
-
-/** The pages on which the advice of a notice without a link is followed; none where the account is gone. */
-function pagesAfter(purpose: string, { review, reset, pages }: Words, at: string): EmailParts['buttons'] {
-  const recover = { label: reset, href: `${at}/recover` }
-  if (purpose === 'account_erased') return []
-  if (purpose === 'account_exists') return [{ label: pages.sign_in, href: `${at}/sign-in` }, recover]
-  // Nobody signs in with the password of before.
-  if (purpose === 'contact_restored' || purpose === 'password_changed') return [recover]
-  if (unsafe.test(purpose)) return [{ label: reset, href: `${at}/account/password` }]
-  const [, path, name] = pageNames.find(([start]) => purpose.startsWith(start)) ?? []
-  return [{ label: name ? pages[name] : review, href: `${at}${path ?? '/account/sessions'}` }]
-}
-
-/** `pages`: where the pages are; null: there are none. */
-function noticeParts(
-  { purpose, createdAt }: PersonMessage,
-  facts: MessageFacts,
-  words: Words,
-  pages: string | null,
-): OwnParts {
-  const [what = '', ...advice] = words.templates[purpose as MessagePurpose].above(facts)
-  const isForOperator = purpose.startsWith('operator_')
-  const reason = words.reason(facts, purpose === 'invited')
-  const leads = pages !== null && !isForOperator
-  const action = actions[purpose]
-  const after = leads ? pagesAfter(purpose, words, pages) : []
-  const buttons = action && facts.link ? [{ label: words.actions[action], href: facts.link }] : after
-  return {
-    above: [typographic(what)],
-    validity: null,
-    facts: circumstancesOf(createdAt, facts, words),
-    below: advice.map(typographic),
-    footer: [words.footer(facts), ...(isForOperator ? [] : [reason])].map(typographic),
-    buttons: buttons.map(({ label, href }) => ({ label: typographic(label), href })),
-  }
-}
 
 /**
  * Prepares everything that the messages of a language are made of. A catalog that lacks the message of a purpose is a
@@ -170,7 +141,10 @@ function noticeParts(
 function createLanguage(tag: Language, catalog: Catalog) {
   const all = catalog.of(tag)
   const texts: MessageTexts<SentCodePurpose, NoticePurpose> = all.messages
-  const { messages: templates, ...shared } = createTemplates(texts, tag)
+  const { entered, owned } = texts.reasons
+  // Before they are filled: an apostrophe in an address stays what it is.
+  const reasons = { entered: typographic(entered), owned: typographic(owned) }
+  const { messages: templates, ...shared } = createTemplates({ ...texts, reasons }, tag)
   return {
     tag,
     greeting: texts.greeting,
@@ -178,16 +152,17 @@ function createLanguage(tag: Language, catalog: Catalog) {
     reset: texts.reset,
     actions: texts.actions,
     pages: all.pages,
-    quotes: quotesOf(texts, tag),
+    quotes: texts.quotes,
+    isolated: isolatedIn(tag),
+    browserOn: all.pages.browser_on,
     templates,
     ...shared,
   }
 }
 
 /** From right to left, a name in other letters is isolated: else its brackets would turn towards the sentence. */
-function quotesOf({ quotes: [open = '"', close = '"'] }: MessageTexts, tag: Language): [string, string] {
-  return textDirection(tag) === 'rtl' ? [`${open}\u2068`, `\u2069${close}`] : [open, close]
-}
+const isolatedIn = (tag: Language) => (name: string) =>
+  textDirection(tag) === 'rtl' ? `\u2068${name}\u2069` : name
 
 /** The reader's time zone is not known. */
 function dateIn(language: Language, date: Date): string {
@@ -212,12 +187,12 @@ function factsOf({ values }: PersonMessage): Partial<MessageFacts> {
  */
 function namesOf(
   { values }: PersonMessage,
-  [open = '"', close = '"']: readonly string[],
+  { quotes: [open = '"', close = '"'], isolated, browserOn }: Words,
 ): Pick<MessageFacts, 'device' | 'passkey'> {
   const device = chosenName(values.device ?? '')
   const passkey = chosenName(values.passkey ?? '')
   return {
-    ...(device && { device: `${open}${device}${close}` }),
-    ...(passkey && { passkey: `${open}${passkey}${close}` }),
+    ...(device && { device: `${open}${browserName(device, browserOn) ?? isolated(device)}${close}` }),
+    ...(passkey && { passkey: `${open}${isolated(passkey)}${close}` }),
   }
 }
