@@ -82,7 +82,7 @@ describe('making invitations', () => {
     await service.delivered()
     const text = service.inbox.textsTo(ada).at(-1)!
     const code = /invitation=([0-9A-Z-]{19})/.exec(text)![1]!
-    expect(text).toContain('Vous êtes invité à ouvrir un compte')
+    expect(text).toContain('Elle vous permet d’ouvrir un compte')
     const dump = await dumpTables(service)
     expect(dump).not.toContain(code)
     const [id] = sent.body.items.map((item: { id: string }) => item.id)

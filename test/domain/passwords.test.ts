@@ -186,7 +186,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       await service.delivered()
       const notices = service.inbox
         .textsTo(identifier)
-        .filter((text) => text.includes('mot de passe de votre compte'))
+        .filter((text) => text.includes('a changé'))
       expect(notices).toHaveLength(1)
     })
 
