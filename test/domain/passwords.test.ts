@@ -184,9 +184,7 @@ describe.each(shapes)('passwords on %s', (shape) => {
       )
       expect((await logIn(identifier, passwords[winners[0]!]!)).status).toBe(200)
       await service.delivered()
-      const notices = service.inbox
-        .textsTo(identifier)
-        .filter((text) => text.includes('a changé'))
+      const notices = service.inbox.textsTo(identifier).filter((text) => text.includes('a changé'))
       expect(notices).toHaveLength(1)
     })
 
