@@ -239,6 +239,11 @@ function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnT
     return back(visit, '/account/two-factor', 'two_factor_off')
   }
 
+  async function keepTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
+    await twoFactor.keep(visit.session, proofOf(visit, typed), visit.caller)
+    return back(visit, '/account/two-factor', 'two_factor_on')
+  }
+
   async function newRecoveryCodes(visit: OwnVisit, typed: Typed): Promise<Done> {
     const proof = proofOf(visit, typed)
     return { recoveryCodes: await twoFactor.replaceRecoveryCodes(visit.session, proof, visit.caller) }
@@ -273,6 +278,7 @@ function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnT
       beginApp,
       confirmApp,
       disableTwoFactor,
+      keepTwoFactor,
       newRecoveryCodes,
     },
     ...{ stepUpOptions, newPasskeyOptions, addPasskey, renamePasskey, removePasskey },

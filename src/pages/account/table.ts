@@ -22,7 +22,7 @@ import {
 } from './screens/proof.ts'
 import { linkScreen, providersScreen, unlinkScreen } from './screens/providers.ts'
 import { historyScreen, sessionsScreen } from './screens/sessions.ts'
-import { alreadyOnScreen, appScreen, twoFactorScreen } from './screens/two-factor.ts'
+import { alreadyOnScreen, appScreen, keepScreen, twoFactorScreen } from './screens/two-factor.ts'
 import type { AccountPages, Done, OwnVisit } from './service.ts'
 
 export interface AccountPage {
@@ -211,6 +211,11 @@ function twoFactor({ account, offered }: Needs): AccountPage[] {
         ...{ button: pages.turn_off, danger: true },
       }),
       work: account.disableTwoFactor,
+    },
+    {
+      path: '/account/two-factor/keep',
+      show: async (visit) => keepScreen(visit, await read.security(visit), offered),
+      work: account.keepTwoFactor,
     },
     {
       path: '/account/two-factor/codes',

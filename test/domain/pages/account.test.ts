@@ -1,7 +1,7 @@
 /** One's own account on the pages, through forms and without script. */
 import { describe, expect, test } from 'bun:test'
 import { newEmail, newPhone } from '../../helpers/api-client.ts'
-import { appCode, protectByApp, protectBySentCodes } from '../../helpers/authenticator.ts'
+import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { useService } from '../../helpers/use-service.ts'
 
@@ -262,19 +262,62 @@ describe('what the pages of an account show', () => {
     expect(browser.path).toBe('/account/export')
   })
 
-  test('a removal of two factors that waits names what of this account stops it', async () => {
-    const { person, secret, bearer } = await protectByApp(service)
-    const browser = await openBrowser(service.url).open('/sign-in')
-    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
-    await browser.press('Sign in', { otp: appCode(secret, service.clock.now(), 1) })
+  const requestRemoval = async (bearer: string) => {
     const { directory, twoFactorRemovals } = service.inside.services
     const { uuid } = (await service.get('me', { bearer })).body.account
     await twoFactorRemovals.remove(await directory.find(uuid), { delaySeconds: 86_400 })
+  }
+  const twoFactorOf = async (bearer: string) => (await service.get('me/security', { bearer })).body.two_factor
+
+  test('a removal of two factors that waits is stopped with the password and the app, and with nothing less', async () => {
+    const { person, secret, recoveryCodes, bearer } = await protectByApp(service)
+    const browser = await openBrowser(service.url).open('/sign-in')
+    const { password } = person
+    await browser.press('Sign in', { identifier: person.identifier, password })
+    await browser.press('Sign in', { otp: appCode(secret, service.clock.now(), 1) })
+    await requestRemoval(bearer)
     for (const path of ['/account', '/account/two-factor']) {
       await browser.open(path)
-      expect(browser.said).toContain('Or sign in with your authenticator app.')
+      expect(browser.said).toContain('To stop it, follow the link')
       expect(browser.said).not.toContain('passkey')
+      expect(browser.html).toContain('href="/account/two-factor/keep"')
     }
+    expect(browser.html).not.toContain('Turn off')
+    service.clock.advance(PERIOD_MS)
+    const otp = appCode(secret, service.clock.now(), 1)
+    await browser.open('/account/two-factor/keep')
+    expect(browser.html).not.toContain('recovery code')
+    await browser.press('Keep it on', { password: 'wrong one here', otp })
+    expect(browser.said).toBe('This is not your password.')
+    await browser.press('Keep it on', { password })
+    await browser.press('Keep it on', { password, otp: recoveryCodes[0]! })
+    expect(browser.path).toBe('/account/two-factor/keep')
+    expect(await twoFactorOf(bearer)).toMatchObject({ removal_at: expect.any(String), recovery_codes_left: 10 })
+    await browser.press('Keep it on', { password, otp })
+    expect([browser.path, browser.said]).toEqual(['/account/two-factor', 'Two-factor sign-in is on.'])
+    expect(await twoFactorOf(bearer)).not.toHaveProperty('removal_at')
+    expect(browser.html).toContain('Turn off')
+    await browser.open('/account/two-factor/keep')
+    expect(browser.html).not.toContain('Keep it on')
+  })
+
+  test('a code of a message stops no removal of two factors on a page, and is not used up there', async () => {
+    const { person, bearer } = await protectBySentCodes(service)
+    const { identifier, password } = person
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier, password })
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(identifier) })
+    await requestRemoval(bearer)
+    await browser.open('/account/two-factor')
+    expect(browser.html).not.toContain('/account/two-factor/keep')
+    await browser.open('/account/two-factor/codes')
+    await browser.press('Send a code')
+    const otp = await service.inbox.nextCode(identifier)
+    const { action } = browser.forms.find((form) => form.action.startsWith('/account/two-factor/codes'))!
+    await browser.post(action.replace('codes', 'keep'), { password, otp })
+    expect(await twoFactorOf(bearer)).toMatchObject({ removal_at: expect.any(String) })
+    await browser.press('New codes', { password, otp })
+    expect(browser.title).toBe('Recovery codes')
   })
 
   test('with two factors, a form without the code says which one is missing', async () => {

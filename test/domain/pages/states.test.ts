@@ -175,7 +175,8 @@ test('the page of two factors shows each factor of the account, and a removal th
   expect(endangered).toContain('Codes by message On Code by e-mail')
   expect(endangered).toContain('Support was asked to turn off your two-factor sign-in.')
   // A code of a message does not stop it.
-  expect(endangered).not.toContain('Or sign in with')
+  expect(endangered).not.toMatch(/Or sign in with|Keep it on/)
+  expect(textOf('account-two-factor-waiting')).toContain('Keep it on')
   expect(textOf('account-two-factor-with-app')).toMatch(/Authenticator app On .* Passkeys On /)
   expect(textOf('account-endangered')).toContain('You have one recovery code left.')
 })

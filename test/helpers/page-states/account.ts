@@ -102,6 +102,15 @@ async function protectedPerson(walk: Walk): Promise<void> {
   note('account-password-letters', await (await own.open('/account/password')).send('/account/field'))
   await own.open('/account/passkeys')
   note('account-passkeys-edit', await own.send('/account/passkeys/choose'))
+  await requestRemoval(walk, owner.bearer)
+  note('account-two-factor-waiting', await own.open('/account/two-factor'))
+  note('account-two-factor-keep', await own.open('/account/two-factor/keep'))
+}
+
+async function requestRemoval({ full }: Walk, bearer: string): Promise<void> {
+  const { uuid } = (await full.get('me', { bearer })).body.account
+  const { directory, twoFactorRemovals } = full.inside.services
+  await twoFactorRemovals.remove(await directory.find(uuid), { delaySeconds: 86_400 })
 }
 
 async function byMessage(walk: Walk): Promise<void> {
@@ -140,9 +149,7 @@ async function endangered(walk: Walk): Promise<void> {
   await browser.open('/account/profile')
   await browser.send('/account/profile', { name: `Ada ${LONG}` })
   await full.inside.database.all(changes.dropMostCodes, { email: person.identifier })
-  const { uuid } = (await full.get('me', { bearer })).body.account
-  const { directory, twoFactorRemovals } = full.inside.services
-  await twoFactorRemovals.remove(await directory.find(uuid), { delaySeconds: 86_400 })
+  await requestRemoval(walk, bearer)
   note('account-endangered', await browser.open('/account'))
   note('account-two-factor-endangered', await browser.open('/account/two-factor'))
   note('account-password-sent-codes', await browser.open('/account/password'))

@@ -141,6 +141,16 @@ export function createTwoFactorService(needs: Needs) {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       await authenticators.disable(signedIn)
     },
+    /** Ends a removal that waits, as every use of the app or of a passkey does. A code of another kind is refused, and not used up. */
+    async keep(signedIn: Authenticated, proof: OwnerProof, client: Source): Promise<void> {
+      const admit = async () => {
+        requireTwoFactors(signedIn)
+        const { app } = await authenticators.find(signedIn.account)
+        if (proof.otp && (app !== 'usable' || authenticators.isRecoveryCode(proof.otp)))
+          throw new AppError('invalid_code')
+      }
+      await reauthentication.require(signedIn, proof, client, { admit })
+    },
     async replaceRecoveryCodes(signedIn: Authenticated, proof: OwnerProof, client: Source) {
       await reauthentication.require(signedIn, proof, client, { admit: () => requireTwoFactors(signedIn) })
       return authenticators.replaceRecoveryCodes(signedIn)

@@ -15,23 +15,40 @@ import {
   time,
 } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
-import { confirmCodeScreen, startAgainScreen } from './proof.ts'
+import { confirmCodeScreen, proofScreen, startAgainScreen } from './proof.ts'
 
 /** Below that, somebody has to make new ones soon. */
 export const FEW_CODES = 3
+
+const removalSentence = (visit: OwnVisit, at: Date): Html =>
+  html`${visit.texts.pages.removal_waits} ${time(visit, at)}.`
 
 /** A removal of two factors that waits, and what of this account stops it: a code of a message does not. */
 export function removalNotice(visit: OwnVisit, { methods, removalAt }: Security): Html | null {
   const { pages } = visit.texts
   if (removalAt === null) return null
-  const how = [
-    pages.removal_how,
-    methods.includes('totp') && pages.removal_how_totp,
-    methods.includes('passkey') && pages.removal_how_passkey,
-  ]
+  const byApp = methods.includes('totp')
   return notice(
-    html`${pages.removal_waits} ${time(visit, removalAt)}. ${how.filter(Boolean).join(' ')}`,
+    html`${removalSentence(visit, removalAt)} ${pages.removal_how}${!byApp && methods.includes('passkey') && ` ${pages.removal_how_passkey}`}`,
     'bad',
+    byApp ? linkButton(pages.keep_on, onTheWay(visit, '/account/two-factor/keep'), 'quiet little') : null,
+  )
+}
+
+/** The form asks for what stops a removal: the app, or a passkey in its place. */
+export function keepScreen(visit: OwnVisit, security: Security, offered: AccountOffered): Screen {
+  const { pages } = visit.texts
+  const { removalAt, methods } = security
+  if (removalAt === null || !methods.includes('totp')) return twoFactorScreen(visit, security, offered)
+  return proofScreen(
+    visit,
+    { ...security, methods: ['totp'], recoveryCodesLeft: 0 },
+    {
+      title: pages.two_factor,
+      lead: removalSentence(visit, removalAt),
+      action: '/account/two-factor/keep',
+      button: pages.keep_on,
+    },
   )
 }
 
@@ -43,7 +60,7 @@ export const namesOfFactors = ({ texts: { pages } }: OwnVisit, methods: Security
 
 export function twoFactorScreen(visit: OwnVisit, security: Security, offered: AccountOffered): Screen {
   const { pages } = visit.texts
-  const { account, methods, recoveryCodesLeft } = security
+  const { account, methods, recoveryCodesLeft, removalAt } = security
   const on = account.twoFactorEnabled
   const hasPassword = account.passwordDigest !== null
   const sent = methods.filter((method) => method === 'email' || method === 'sms')
@@ -91,7 +108,7 @@ export function twoFactorScreen(visit: OwnVisit, security: Security, offered: Ac
           badge: badge(left, recoveryCodesLeft < FEW_CODES ? 'warn' : ''),
         }),
     ])}
-${on && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
+${on && removalAt === null && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
     undefined,
     on ? onLead : offLead,
   )
