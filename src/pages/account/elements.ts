@@ -181,6 +181,13 @@ export function ago({ client: { language }, now }: OwnVisit, at: Date | string):
   return html`<time datetime="${date.toISOString()}" title="${exactly(date, language)}">${text}</time>`
 }
 
+/** Writes a time by the clock, below the day as a heading. Nothing says in which time zone the reader is. */
+export function clockTime({ client: { language } }: OwnVisit, at: Date | string): Html {
+  const date = new Date(at)
+  const text = `${writeDate(date, language, { timeStyle: 'short' })} UTC`
+  return html`<time datetime="${date.toISOString()}">${text}</time>`
+}
+
 const exactly = (date: Date, language: string): string =>
   `${writeDate(date, language, { dateStyle: 'medium', timeStyle: 'short' })} UTC`
 

@@ -241,6 +241,8 @@ describe('what the pages of an account show', () => {
     expect(browser.html).toContain('Firefox on Linux')
     // In the direction of the page: by itself it would begin with the system in Arabic.
     expect(browser.html).not.toContain('<bdi>Firefox on Linux')
+    // By the clock, below the day.
+    expect(browser.html).toMatch(/<h2 class="group">\w+ \d+, \d{4}<\/h2>.*>\d+:\d\d\s[AP]M UTC<\/time>/s)
   })
 
   test('the export is a file, and an old sign-in has to be repeated', async () => {

@@ -300,14 +300,17 @@ test('whose account it is takes one line beside the way back, however long the a
   await page.context().close()
 })
 
-test('an address in a row of the account keeps one line, and is cut at its end', async () => {
+test('an address in the head and in a row of the account keeps one line, and is cut at its end', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.setViewportSize({ width: 390, height: 800 })
   await page.setContent(stateOf('account').html)
   const shown = await page.evaluate(
-    "[...document.querySelectorAll('a.row bdi')].map((one) => [one.clientHeight, one.scrollWidth > one.clientWidth])",
+    "[...document.querySelectorAll('.who bdi, a.row bdi')].map((one) => [one.clientHeight < 24, one.scrollWidth > one.clientWidth])",
   )
-  expect(shown).toEqual([[20, true]])
+  expect(shown).toEqual([
+    [true, true],
+    [true, true],
+  ])
   await page.context().close()
 })
 

@@ -6,7 +6,7 @@ import type { IconName } from '../../../platform/look/icons.ts'
 import { badge, group, icon, isolated, row, rows, submit } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
-import { type AccountOffered, ago, day, deviceName, linkButton, page, time } from '../elements.ts'
+import { type AccountOffered, ago, clockTime, day, deviceName, linkButton, page, time } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 
 /** Draws the actions on a session: the present one ends by signing out. */
@@ -108,7 +108,7 @@ export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], n
     const shown = row({
       icon: alarming.has(event.type) ? icon('alert', 'bad') : icon(known),
       label: what,
-      detail: html`${where}${ago(visit, event.created_at)}`,
+      detail: html`${where}${clockTime(visit, event.created_at)}`,
     })
     days.set(date, [...(days.get(date) ?? []), shown])
   }

@@ -64,7 +64,7 @@ export function twoFactorScreen(visit: OwnVisit, security: Security, offered: Ac
   const on = account.twoFactorEnabled
   const hasPassword = account.passwordDigest !== null
   const sent = methods.filter((method) => method === 'email' || method === 'sms')
-  // Beside the name: at the end of the row it would leave the sentence no room on a phone.
+  // All of them stand beside the names: at the end of a row one would leave the sentence no room on a phone.
   const named = (label: string, shown = badge(pages.on, 'good')) => html`${label} ${shown}`
   const left = pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft))
   const [offLead, onLead] = hasPassword
@@ -103,9 +103,8 @@ export function twoFactorScreen(visit: OwnVisit, security: Security, offered: Ac
       on &&
         rowLink('/account/two-factor/codes', {
           icon: 'key',
-          label: pages.recovery_codes,
+          label: named(pages.recovery_codes, badge(left, recoveryCodesLeft < FEW_CODES ? 'warn' : '')),
           detail: pages.new_codes,
-          badge: badge(left, recoveryCodesLeft < FEW_CODES ? 'warn' : ''),
         }),
     ])}
 ${on && removalAt === null && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
