@@ -17,6 +17,9 @@ export function readPageFiles(): Record<string, string> {
       return [basename(path), path.endsWith('.css') ? shorten(text) : text]
     }),
   )
-  const rule = readFileSync(join(import.meta.dir, '../platform/look/line-breaks.ts'), 'utf8')
-  return { ...files, 'line-breaks.js': new Bun.Transpiler({ loader: 'ts' }).transformSync(rule) }
+  const rules = ['../platform/look/line-breaks.ts', '../texts/browser-name.ts'].map((path) => {
+    const text = readFileSync(join(import.meta.dir, path), 'utf8')
+    return [basename(path, '.ts') + '.js', new Bun.Transpiler({ loader: 'ts' }).transformSync(text)]
+  })
+  return { ...files, ...Object.fromEntries(rules) }
 }

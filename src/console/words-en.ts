@@ -349,7 +349,7 @@ export const wordsEn = {
   off: 'Off',
   devices: 'Devices',
   devices_signed_in: '{count} signed in',
-  device_on: '{name} on {system}',
+  browser_on: '{browser} on {system}',
   device_mobile: 'A phone',
   device_tablet: 'A tablet',
   device_desktop: 'A computer',

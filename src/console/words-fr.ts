@@ -355,7 +355,7 @@ export const wordsFr: Record<keyof typeof wordsEn, string> = {
   off: 'Désactivée',
   devices: 'Appareils',
   devices_signed_in: 'Connectés : {count}',
-  device_on: '{name} sur {system}',
+  browser_on: '{browser} sur {system}',
   device_mobile: 'Un téléphone',
   device_tablet: 'Une tablette',
   device_desktop: 'Un ordinateur',

@@ -23,16 +23,6 @@ export function chosenName(value: string): string {
   return /[\p{L}\p{Nd}]/u.test(plain) ? oneLine(plain, MAXIMUM_LENGTH) : ''
 }
 
-/**
- * A browser as our pages name it, `Firefox on Linux`, in the words of a language; null for any other name. A program may call its
- * device as it likes.
- */
-export function browserName(name: string, browserOn: string): string | null {
-  const [, browser, system] = /^([A-Z][\w ]{3,20}) on ([A-Za-z]{4,10})$/.exec(name) ?? []
-  if (browser === undefined || system === undefined) return null
-  return browserOn.replace('{browser}', browser).replace('{system}', system)
-}
-
 /** Neither line breaks nor invisible direction marks, and no longer than a name is. */
 export function oneLine(value: string, length = 60): string {
   const flat = value.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim()

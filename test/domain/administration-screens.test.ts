@@ -688,13 +688,14 @@ async function addPasskey(page: Page, person: Person, secret: string): Promise<v
   await page.waitForSelector('form[action^="/account/passkeys/choose"]')
 }
 
-/** A message tells what became of its code. Whoever did something is named once, and when by the clock. */
+/** A message tells what became of its code. Whoever did something is named once, and when by the clock below the day. */
 async function readRows(page: Page, screen: string): Promise<void> {
   if (screen === 'Messages') await page.waitForSelector('td.outcome:text-matches("^used after .* second")')
   if (screen !== 'Events') return
   const own = page.locator('tr:has-text("Signed in to this page")').first()
   expect(await own.locator('td.named').innerText()).toBe('')
-  expect(await own.locator('td.when').innerText()).toMatch(/\d{1,2}:\d\d/)
+  expect(await own.locator('td.when').innerText()).toMatch(/^\d{1,2}:\d\d$/)
+  expect(await page.innerText('tbody th')).toMatch(/^(Today|Yesterday|\d+ \w+ \d{4})$/)
 }
 
 /** Returns how much larger the first plot is shown than it was drawn. */

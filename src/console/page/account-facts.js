@@ -12,7 +12,7 @@ import {
 } from './account-actions.js'
 import { call, may } from './api.js'
 import { announce } from './dialogs.js'
-import { badge, breakable, button, capital, details, element, say } from './elements.js'
+import { badge, breakable, button, capital, details, deviceName, element, say } from './elements.js'
 import { choice, field, listOf } from './forms.js'
 import { IN_TITLE } from './line-breaks.js'
 import { readRole } from './screen-accounts.js'
@@ -55,6 +55,14 @@ const folded = (summary, items, word) =>
 const line = (above, below, act) =>
   element('li', {}, [element('div', {}, [element('b', {}, above), element('span', {}, below)]), act || null])
 
+/** A fact that is changed in its own small dialog. */
+const changeable = (context, name, label, value, word) => [
+  label,
+  value || none(word),
+  mayEverything('accounts:write') &&
+    link(say('change'), label, () => editors[name](context).catch((error) => announce(error.message))),
+]
+
 function contacts(context) {
   const { account } = context
   const row = (kind, value, verifiedAt) => {
@@ -76,6 +84,7 @@ function contacts(context) {
   return factCard(say('contacts'), [
     row('email', account.email, account.email_verified_at),
     row('phone', account.phone, account.phone_verified_at),
+    changeable(context, 'name', say('name'), account.profile.name),
   ])
 }
 
@@ -84,7 +93,8 @@ const kinds = ['mobile', 'tablet', 'desktop']
 export function deviceOf({ device_name: name, device_os: os, device_type: type }) {
   const kind = kinds.find((one) => one === type?.toLowerCase())
   const system = os && !name?.includes(os) ? os : null
-  const said = name && system ? say('device_on', { name, system }) : name || system
+  const said =
+    name && system ? say('browser_on', { browser: name, system }) : (name && deviceName(name)) || system
   return said || (kind ? say(`device_${kind}`) : say('unknown_device'))
 }
 
@@ -279,18 +289,12 @@ const endTokens = ({ path, act }) =>
 
 function forApplication(context) {
   const { account } = context
-  const row = (name, label, value, word) => [
-    label,
-    value || none(word),
-    mayEverything('accounts:write') &&
-      link(say('change'), label, () => editors[name](context).catch((error) => announce(error.message))),
-  ]
+  const row = (...fact) => changeable(context, ...fact)
   const { role, role_id: id, groups, profile, metadata } = account
   const others = Object.entries(profile).filter(([key]) => key !== 'name')
   return factCard(say('application_data'), [
     row('role', say('role'), role === String(id) ? role : `${role} (${id})`),
     row('groups', say('groups'), groups.join(', ')),
-    row('name', say('name'), profile.name),
     row('username', say('username'), account.username),
     others.length > 0 && [say('profile'), others.map(([, value]) => value).join(' · ')],
     row('accountable', say('accountable'), `${account.accountable_type} ${account.accountable_id}`),

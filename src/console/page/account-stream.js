@@ -1,9 +1,9 @@
 /** What happened at one account: its events and its messages, newest first and day by day. */
 import { call, may, query } from './api.js'
-import { breakable, button, element, icon, rowButton, say } from './elements.js'
+import { breakable, button, deviceName, element, icon, rowButton, say } from './elements.js'
 import { isSomebody, mergeEvents, nameOfActor, sentenceOf, showEvent } from './screen-events.js'
 import { aboutOf, canBeSentAgain, codeFateOf, retryButton, showMessage } from './screen-messages.js'
-import { dayOf, exactTime, hourOf } from './times.js'
+import { dayNameOf, exactTime, hourOf } from './times.js'
 
 const AT_ONCE = 20
 
@@ -42,7 +42,7 @@ function circumstancesOf(event) {
   const isOthers = isSomebody(event)
   const isSaid = type === 'account.viewed' || (actor.type === 'account' && !isOthers)
   const by = isOthers ? say('by_somebody') : nameOfActor(actor)
-  return [!isSaid && by, device, address].filter(Boolean).join(' · ')
+  return [!isSaid && by, device && deviceName(device), address].filter(Boolean).join(' · ')
 }
 
 const means = { pwd: 'password', otp: 'code', hwk: 'passkey', swk: 'passkey', fed: 'provider' }
@@ -125,14 +125,6 @@ function fold(items) {
     else lines.push(item)
   }
   return lines
-}
-
-function dayNameOf(at) {
-  const day = new Date(at).toDateString()
-  const yesterday = new Date()
-  yesterday.setDate(yesterday.getDate() - 1)
-  if (day === new Date().toDateString()) return say('today')
-  return day === yesterday.toDateString() ? say('yesterday') : dayOf(at)
 }
 
 /** A list of the interface that is read a page at a time. */

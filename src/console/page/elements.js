@@ -1,4 +1,5 @@
 /** Elements of the page: made here and nowhere by text, so that nothing that a person typed becomes markup. */
+import { browserName } from './browser-name.js'
 import { lineParts } from './line-breaks.js'
 
 export const words = JSON.parse(document.getElementById('words').textContent)
@@ -30,6 +31,9 @@ export const breakable = (text, longest) =>
   typeof text === 'string'
     ? lineParts(text, longest).flatMap((part, i) => (i === 0 ? part : [element('wbr'), part]))
     : text
+
+/** The name of a device, in the reader's language where it is one of ours. */
+export const deviceName = (name) => browserName(name, words.browser_on) ?? name
 
 /** One of the icons of the pages, which come with the page. It has no words: what it stands beside has. */
 export function icon(name) {
@@ -81,9 +85,6 @@ export const card = (title, children, attributes = {}) =>
     ...[children].flat(),
   ])
 
-/** Tells whether the screen is a phone's. */
-export const isNarrow = () => matchMedia('(max-width: 700px)').matches
-
 /** The title of a screen with what can be done there. */
 export const titleRow = (title, actions = []) =>
   element('div', { class: 'title' }, [
@@ -125,17 +126,21 @@ export const rowLink = (href, children, title) => element('a', { class: 'whole',
 export const rowButton = (onclick, children) =>
   element('button', { type: 'button', class: 'link whole', onclick }, children)
 
+/** What follows below is of one day. */
+const dayRow = (day, columns) =>
+  element('tr', {}, element('th', { colspan: columns.length, scope: 'rowgroup' }, day))
+
 /**
  * `columns`: a heading, a function of a row, and where it stands: `first` is what the row is about, `when` the time beside
  * it on a phone, `less` leaves narrow screens, `badges` comes back on a phone, `number` is aligned, `named` has its heading on a phone, `acts` has buttons
- * and no heading that is seen.
+ * and no heading that is seen. `dayOf`: the day of a row, which stands above the rows of each.
  */
-export function table(columns, rows, caption) {
-  const body = element('tbody')
+export function table(columns, rows, { dayOf = () => undefined } = {}) {
+  let body
+  let above
   const heading = (label, kind) =>
     kind === 'acts' ? element('span', { class: 'hidden' }, label || say('actions')) : label
   const made = element('table', { class: 'stacks' }, [
-    caption && element('caption', {}, caption),
     element(
       'thead',
       {},
@@ -147,14 +152,19 @@ export function table(columns, rows, caption) {
         ),
       ),
     ),
-    body,
   ])
   const cellOf = (row, [label, cell, kind = '']) => {
     const content = cell(row)
     return element('td', { 'data-label': label, class: kind }, content)
   }
   made.add = (more) => {
-    for (const row of more)
+    for (const row of more) {
+      const day = dayOf(row)
+      if (!body || day !== above) {
+        body = element('tbody', {}, day === undefined ? [] : dayRow(day, columns))
+        above = day
+        made.append(body)
+      }
       body.append(
         element(
           'tr',
@@ -162,6 +172,7 @@ export function table(columns, rows, caption) {
           columns.map((column) => cellOf(row, column)),
         ),
       )
+    }
   }
   made.add(rows)
   return made

@@ -1,18 +1,18 @@
 /** Lists in pages: a table, and a button for the next page while there is one. */
 import { call, query } from './api.js'
-import { button, details, element, emptyState, isNarrow, say, skeleton, table } from './elements.js'
+import { button, details, element, emptyState, say, skeleton, table } from './elements.js'
 import { alertOf } from './forms.js'
 
 /**
  * `path`: a list of the interface; `search`: its query. `merge` puts rows of one page together; `empty` says what to do
- * where there is none; `read` gets the first page.
+ * where there is none; `read` gets the first page; `dayOf` is that of the table.
  */
-export async function pagedTable(path, search, columns, { merge = (rows) => rows, empty, read } = {}) {
+export async function pagedTable(path, search, columns, { merge = (rows) => rows, empty, read, dayOf } = {}) {
   const first = await call('GET', path + query(search))
   read?.(first)
   if (first.items.length === 0)
     return empty instanceof Element ? empty : emptyState(empty ?? say('nothing_found'))
-  const list = table(columns, merge(first.items))
+  const list = table(columns, merge(first.items), { dayOf })
   const more = button(say('more'), showMore)
   let cursor = first.next_cursor
   more.hidden = cursor === null
@@ -31,9 +31,12 @@ export async function pagedTable(path, search, columns, { merge = (rows) => rows
   return element('div', {}, [list, element('div', { class: 'more' }, more)])
 }
 
-/** On a phone, the fields below the first one are folded while none of them asks for anything: else the list began below the screen. */
+/** The width of the page with the search, and of each field beside it. */
+const [WITH_SEARCH, WITH_FIELD] = [368, 132]
+
+/** Where they do not fit in one row, the fields after the first are folded while none of them asks for anything. */
 function withFolded([first, ...others]) {
-  if (others.length < 2 || !isNarrow()) return [first, ...others]
+  if (others.length < 2 || innerWidth >= WITH_SEARCH + WITH_FIELD * others.length) return [first, ...others]
   const asks = others.some((one) => one.querySelector('input, select').value !== '')
   return [
     first,

@@ -1,10 +1,21 @@
 /** The audit trail, in sentences. */
 import { may } from './api.js'
 import { showOnce } from './dialogs.js'
-import { breakable, button, element, facts, rowButton, say, titleRow, twoLines, words } from './elements.js'
+import {
+  breakable,
+  button,
+  deviceName,
+  element,
+  facts,
+  rowButton,
+  say,
+  titleRow,
+  twoLines,
+  words,
+} from './elements.js'
 import { dayField, field, searchField } from './forms.js'
 import { filteredList } from './pages.js'
-import { clockTime, exactTime } from './times.js'
+import { clockTime, dayNameOf, exactTime } from './times.js'
 
 const PREFIX = 'event:'
 const typesSaid = () =>
@@ -22,6 +33,8 @@ export const isSomebody = ({ actor, outcome }) => actor.type === 'account' && ou
 
 const actorOf = (event) => (isSomebody(event) ? say('somebody') : nameOfActor(event.actor))
 
+const nothingMore = () => ''
+
 /** `more`: what else the screen knows of the event. */
 export const sentenceOf = (more) => (event) => {
   const { type, outcome, data } = event
@@ -32,11 +45,11 @@ export const sentenceOf = (more) => (event) => {
   return element('span', { class: outcome === 'failure' ? 'failed' : '' }, breakable(sentence))
 }
 
-export const fromOf = ({ device, address, count }) =>
-  [device, address, count > 1 && `${count} ×`].filter(Boolean).join(' · ')
+const fromOf = ({ device, address, count }) =>
+  [device && deviceName(device), address, count > 1 && `${count} ×`].filter(Boolean).join(' · ')
 
 /** Everything about one event, with the fields that programs use. `times`: when the same happened, newest first. */
-export function showEvent(event, more = () => '', times = [event.created_at]) {
+export function showEvent(event, more = nothingMore, times = [event.created_at]) {
   const { type, account, account_name: name } = event
   const rest = Object.entries(event.data).map(([key, value]) => [
     key.replaceAll('_', ' '),
@@ -65,18 +78,17 @@ export const mergeEvents = (events) =>
       !session || !events.some((other) => other.session_id === session && saidBy[type]?.includes(other.type)),
   )
 
-/** `more`: what else the screen knows of an event. */
-export const eventColumns = (withAccount, more = () => '') => [
+const eventColumns = () => [
   [
     say('event'),
     (event) =>
       rowButton(
-        () => showEvent(event, more),
-        twoLines(element('span', { class: 'wraps' }, sentenceOf(more)(event)), fromOf(event)),
+        () => showEvent(event),
+        twoLines(element('span', { class: 'wraps' }, sentenceOf(nothingMore)(event)), fromOf(event)),
       ),
     'first',
   ],
-  ...(withAccount ? [[say('person'), personCell]] : []),
+  [say('person'), personCell],
   [say('by'), byCell, 'named'],
   [say('when'), ({ created_at: at }) => clockTime(at), 'when'],
 ]
@@ -166,10 +178,11 @@ export function eventsScreen(search) {
     dayField('from', say('from_day'), search.from),
     dayField('to', say('to_day'), search.to),
   ]
-  const [form, list] = filteredList('events', fields, () => eventColumns(true), {
+  const [form, list] = filteredList('events', fields, eventColumns, {
     merge: mergeEvents,
     empty: say('no_events'),
     ask: spanOf,
+    dayOf: ({ created_at: at }) => dayNameOf(at),
   })
   return [titleRow(say('events'), shortcuts(form)), form, list]
 }

@@ -34,11 +34,19 @@ const timeAs = (iso, text) => element('time', { datetime: iso, title: exactTime(
 
 /** Writes a time as people say it. */
 export const time = (iso) => (iso === null || iso === undefined ? '' : timeAs(iso, near(new Date(iso))))
-/** Writes a time by the clock, where the order of events matters. */
-export const clockTime = (iso) => timeAs(iso, momentOf(iso))
+/** Writes a time by the clock, below the name of its day. */
+export const clockTime = (iso) => timeAs(iso, hourOf(iso))
 
 export const exactTime = (iso) => times.format(new Date(iso))
 export const dayOf = (iso) => daysOfYears.format(new Date(iso))
+/** "Today", "Yesterday", or the day. */
+export function dayNameOf(iso) {
+  const date = new Date(iso)
+  const yesterday = new Date()
+  yesterday.setDate(yesterday.getDate() - 1)
+  if (date.toDateString() === new Date().toDateString()) return say('today')
+  return date.toDateString() === yesterday.toDateString() ? say('yesterday') : dayOf(iso)
+}
 /** "11:42" */
 export const hourOf = (iso) => clock.format(new Date(iso))
 /** "11:42", and of another day "5 Nov, 11:42". */

@@ -1,8 +1,8 @@
 /** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import { IN_TITLE } from '../../platform/look/line-breaks.ts'
+import { browserName } from '../../texts/browser-name.ts'
 import { writeAgo, writeDate } from '../../texts/dates.ts'
-import { browserName } from '../../texts/names.ts'
 import { fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import {

@@ -294,7 +294,10 @@ describe('what the pages of an account show', () => {
     await browser.press('Keep it on', { password })
     await browser.press('Keep it on', { password, otp: recoveryCodes[0]! })
     expect(browser.path).toBe('/account/two-factor/keep')
-    expect(await twoFactorOf(bearer)).toMatchObject({ removal_at: expect.any(String), recovery_codes_left: 10 })
+    expect(await twoFactorOf(bearer)).toMatchObject({
+      removal_at: expect.any(String),
+      recovery_codes_left: 10,
+    })
     await browser.press('Keep it on', { password, otp })
     expect([browser.path, browser.said]).toEqual(['/account/two-factor', 'Two-factor sign-in is on.'])
     expect(await twoFactorOf(bearer)).not.toHaveProperty('removal_at')

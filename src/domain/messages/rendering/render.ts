@@ -4,11 +4,12 @@
  */
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { browserName } from '../../../texts/browser-name.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { writeDate } from '../../../texts/dates.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import { createTemplates, type MessageFacts, type MessageTexts } from '../../../texts/messages.ts'
-import { browserName, chosenName, oneLine } from '../../../texts/names.ts'
+import { chosenName, oneLine } from '../../../texts/names.ts'
 import { typographic } from '../../../texts/sentences.ts'
 import type { SentCodePurpose } from '../codes/store.ts'
 import {
