@@ -128,7 +128,9 @@ describe('a connection that breaks', () => {
     await control`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'poterne'`
     // That of the test itself stays.
     await waitFor(() => openSockets() === 1, { what: 'the sockets to be closed' })
-    expect((await ask(20)).every(({ error }) => error === null)).toBe(true)
+    // The kernel lists none that was reset; the pool hears of it in the next turn.
+    await Bun.sleep(20)
+    expect((await ask(20)).map(({ error }) => error)).toEqual(Array(20).fill(null))
   })
 
   test('under a statement refuses that caller only', async () => {
