@@ -336,7 +336,7 @@ describe('a release whose migration excludes the version before', () => {
       expect([await versionOf(), await statusOf(service, early)]).toEqual([manifest.version, 200])
       await service.close()
     }
-  })
+  }, 600_000)
 
   test('does not migrate without space for the copy, and the version before still runs', async () => {
     const folder = newDirectory('small-disk')
