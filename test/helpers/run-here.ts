@@ -15,7 +15,12 @@ export function runHere(args: string[], env: Record<string, string>, directory =
 }
 
 async function runCaptured(args: string[], env: Record<string, string>, directory: string) {
-  const replaced = { SUDO_USER: undefined, ...env }
+  // A configuration with a variable that poterne does not know is refused, and POTERNE_SOAK is none of its own.
+  const ofTests = Object.keys(process.env).filter((name) => name.startsWith('POTERNE_'))
+  const replaced = {
+    ...Object.fromEntries(['SUDO_USER', ...ofTests].map((name) => [name, undefined])),
+    ...env,
+  }
   const outer = Object.fromEntries(Object.keys(replaced).map((name) => [name, process.env[name]]))
   const printed = { stdout: '', stderr: '' }
   const streams = ['stdout', 'stderr'] as const
