@@ -102,7 +102,9 @@ export function createHolding(endpoint: HeldEndpoint, beganMs: number, needs: Ne
     untilSaveMs(): number | null {
       const ageMs = performance.now() - storedAtMs
       const done = window.countDone()
-      if (awaySince !== stored.awaySince || ageMs >= RENEW_MS || done >= WORTH_SAVING) return 0
+      // While it is away there is one request at a time, and what was set aside makes room for the next of the log.
+      const isWorthIt = done >= WORTH_SAVING || (awaySince !== null && done > 0)
+      if (awaySince !== stored.awaySince || ageMs >= RENEW_MS || isWorthIt) return 0
       return done > 0 ? Math.max(SAVE_MS - ageMs, 0) : null
     },
     /** Stores the position and keeps the lease, unless another process has it by now. */
