@@ -29,6 +29,7 @@ import { startChangingProxy } from '../helpers/changing-proxy.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { startNameServer } from '../helpers/name-server.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
+import { replaceVariables } from '../helpers/run-here.ts'
 import { createDatabase, sharedPostgres, startRedis } from '../helpers/servers.ts'
 import { mergeSettings, type Settings, startService, writeSettings } from '../helpers/service.ts'
 import { startSmtp } from '../helpers/smtp.ts'
@@ -47,9 +48,11 @@ async function captured(args: string[]): Promise<{ code: number; out: string }> 
     out += text
     return true
   })
+  const putBack = replaceVariables({})
   try {
     return { code: await run({ doctor: async () => doctorCommand() }, ['doctor', ...args]), out }
   } finally {
+    putBack()
     write.mockRestore()
     // Every run listens for a pipe that closes.
     process.stdout.removeAllListeners('error')

@@ -15,13 +15,6 @@ export function runHere(args: string[], env: Record<string, string>, directory =
 }
 
 async function runCaptured(args: string[], env: Record<string, string>, directory: string) {
-  // A configuration with a variable that poterne does not know is refused, and POTERNE_SOAK is none of its own.
-  const ofTests = Object.keys(process.env).filter((name) => name.startsWith('POTERNE_'))
-  const replaced = {
-    ...Object.fromEntries(['SUDO_USER', ...ofTests].map((name) => [name, undefined])),
-    ...env,
-  }
-  const outer = Object.fromEntries(Object.keys(replaced).map((name) => [name, process.env[name]]))
   const printed = { stdout: '', stderr: '' }
   const streams = ['stdout', 'stderr'] as const
   const writers = streams.map((name) =>
@@ -32,7 +25,7 @@ async function runCaptured(args: string[], env: Record<string, string>, director
   )
   const terminals = [process.stdin, process.stdout].map((stream) => [stream, stream.isTTY] as const)
   for (const [stream] of terminals) stream.isTTY = false
-  setVariables(replaced)
+  const putBack = replaceVariables({ SUDO_USER: undefined, ...env })
   const usual = process.cwd()
   process.chdir(directory)
   try {
@@ -42,8 +35,20 @@ async function runCaptured(args: string[], env: Record<string, string>, director
     for (const writer of writers) writer.mockRestore()
     for (const [stream, isTerminal] of terminals) stream.isTTY = isTerminal
     process.chdir(usual)
-    setVariables(outer)
+    putBack()
   }
+}
+
+/**
+ * Sets these, and hides those that are for tests: a configuration is refused where the environment has a variable of
+ * poterne that it does not know, such as POTERNE_SOAK. Gives what puts all of them back.
+ */
+export function replaceVariables(env: Record<string, string | undefined>): () => void {
+  const ofTests = Object.keys(process.env).filter((name) => name.startsWith('POTERNE_'))
+  const replaced = { ...Object.fromEntries(ofTests.map((name) => [name, undefined])), ...env }
+  const outer = Object.fromEntries(Object.keys(replaced).map((name) => [name, process.env[name]]))
+  setVariables(replaced)
+  return () => setVariables(outer)
 }
 
 function setVariables(variables: Record<string, string | undefined>): void {

@@ -102,7 +102,7 @@ export function createHolding(endpoint: HeldEndpoint, beganMs: number, needs: Ne
     untilSaveMs(): number | null {
       const ageMs = performance.now() - storedAtMs
       const done = window.countDone()
-      // While it is away there is one request at a time, and what was set aside makes room for the next of the log.
+      // While it is away there is one request at a time, and what was set aside gives its place to the next of the log.
       const isWorthIt = done >= WORTH_SAVING || (awaySince !== null && done > 0)
       if (awaySince !== stored.awaySince || ageMs >= RENEW_MS || isWorthIt) return 0
       return done > 0 ? Math.max(SAVE_MS - ageMs, 0) : null
