@@ -4,6 +4,9 @@ import { pagesEn } from './pages/en.ts'
 import type { Texts } from './texts.ts'
 
 const alarm = 'If this was not you, change your password at once.'
+/** The app of somebody else stays after a reset. */
+const strangeApp =
+  '[If this was not you, reset your password at once and tell the administrators: {support}|If this was not you, reset your password at once.]'
 const restore = 'If this was not you, undo this within seven days: {link}'
 const smsRestore = 'If this was not you, undo this within 7 days: {link}'
 
@@ -176,6 +179,9 @@ export const en: Texts = {
         'Do not share this code with anyone. If you are not signing in, change your password at once: somebody else may know it.',
       step_up:
         'Do not share this code with anyone. If this is not you, sign out all devices and change your password: somebody else may be signed in.',
+      recovery:
+        'Do not share this code with anyone. If you did not ask for it, tell the administrators: somebody may have deceived them.',
+      invitation: 'Do not share this code with anyone. If you do not know {service}, there is nothing to do.',
     },
     duration: { one: '{minutes} minute', other: '{minutes} minutes' },
     removed: {
@@ -240,8 +246,8 @@ export const en: Texts = {
       account_exists: {
         subject: 'You already have an account at {service}',
         email: [
-          'Somebody, probably you, has just tried to create another one with this address. Sign in, or choose a new password if you have forgotten yours.',
-          'If this was not you, there is nothing to do: nothing has changed.',
+          'Somebody, probably you, has just tried to create another one with this address. If this was not you, there is nothing to do: nothing has changed.',
+          'Sign in, or choose a new password if you have forgotten yours.',
         ],
         sms: '{service}: you already have an account with this number. Sign in, or choose a new password if you have forgotten yours.',
       },
@@ -292,7 +298,7 @@ export const en: Texts = {
       },
       two_factor_enabled: {
         subject: 'Two-factor sign-in was turned on for your account at {service}',
-        email: ['Signing in now takes a second step.', alarm],
+        email: ['Signing in now takes a second step.', strangeApp],
         sms: `{service}: two-factor sign-in was turned on for your account. ${alarm}`,
       },
       contact_restored: {
@@ -427,7 +433,7 @@ export const en: Texts = {
         subject: 'Your account at {service} has a new authenticator app',
         email: [
           'Codes for signing in now come from it. There are new recovery codes, and the old ones no longer work.',
-          alarm,
+          strangeApp,
         ],
         sms: `{service}: your sign-in codes now come from another authenticator app. ${alarm}`,
       },

@@ -7,6 +7,9 @@ import { pagesEs } from './pages/es.ts'
 import type { Texts } from './texts.ts'
 
 const alarm = 'Si no fue usted, cambie su contraseña de inmediato.'
+/** The app of somebody else stays after a reset. */
+const strangeApp =
+  '[Si no fue usted, restablezca su contraseña de inmediato y avise a los administradores: {support}|Si no fue usted, restablezca su contraseña de inmediato.]'
 const restore = 'Si no fue usted, deshaga este cambio en un plazo de siete días: {link}'
 const smsRestore = 'Si no fue usted, deshaga el cambio antes de 7 dias: {link}'
 
@@ -182,6 +185,9 @@ export const es: Texts = {
         'No comparta este código con nadie. Si no está iniciando sesión, cambie su contraseña de inmediato: puede que otra persona la conozca.',
       step_up:
         'No comparta este código con nadie. Si no es usted, cierre la sesión en todos los dispositivos y cambie su contraseña: puede que otra persona haya entrado.',
+      recovery:
+        'No comparta este código con nadie. Si no lo ha pedido, avise a los administradores: puede que alguien los haya engañado.',
+      invitation: 'No comparta este código con nadie. Si no conoce {service}, no tiene que hacer nada.',
     },
     duration: { one: '{minutes} minuto', other: '{minutes} minutos' },
     removed: {
@@ -246,8 +252,8 @@ export const es: Texts = {
       account_exists: {
         subject: 'Ya tiene una cuenta en {service}',
         email: [
-          'Alguien, seguramente usted, acaba de intentar crear otra con esta dirección. Inicie sesión, o elija una nueva contraseña si ha olvidado la suya.',
-          'Si no fue usted, no tiene que hacer nada: no ha cambiado nada.',
+          'Alguien, seguramente usted, acaba de intentar crear otra con esta dirección. Si no fue usted, no tiene que hacer nada: no ha cambiado nada.',
+          'Inicie sesión, o elija una nueva contraseña si ha olvidado la suya.',
         ],
         sms: '{service}: ya tiene una cuenta con este numero. Inicie sesion, o elija una nueva contraseña.',
       },
@@ -298,7 +304,7 @@ export const es: Texts = {
       },
       two_factor_enabled: {
         subject: 'Verificación en dos pasos activada en su cuenta de {service}',
-        email: ['Ahora se pide un segundo paso para iniciar sesión.', alarm],
+        email: ['Ahora se pide un segundo paso para iniciar sesión.', strangeApp],
         sms: `{service}: se ha activado la verificacion en dos pasos en su cuenta. ${alarm}`,
       },
       contact_restored: {
@@ -436,7 +442,7 @@ export const es: Texts = {
         subject: 'Su cuenta de {service} tiene una nueva aplicación de autenticación',
         email: [
           'Los códigos para entrar vienen ahora de ella. Hay nuevos códigos de recuperación: los anteriores ya no sirven.',
-          alarm,
+          strangeApp,
         ],
         sms: `{service}: sus codigos vienen ahora de otra aplicacion de autenticacion. ${alarm}`,
       },

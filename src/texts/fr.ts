@@ -6,6 +6,9 @@ import type { ErrorCode, FieldErrorCode, WeakPasswordReason } from './errors.ts'
 import { pagesFr } from './pages/fr.ts'
 
 const alarm = `Si ce n'était pas vous, changez votre mot de passe sans attendre.`
+/** The app of somebody else stays after a reset. */
+const strangeApp =
+  "[Si ce n'était pas vous, réinitialisez votre mot de passe sans attendre et prévenez les administrateurs : {support}|Si ce n'était pas vous, réinitialisez votre mot de passe sans attendre.]"
 const restore = "Si ce n'était pas vous, annulez ce changement sous sept jours : {link}"
 const smsRestore = "Si ce n'était pas vous, annulez sous 7 jours : {link}"
 
@@ -182,6 +185,10 @@ export const fr = {
         "Ne communiquez ce code à personne. Si vous n'êtes pas en train de vous connecter, changez votre mot de passe sans attendre : quelqu'un d'autre le connaît peut-être.",
       step_up:
         "Ne communiquez ce code à personne. Si ce n'est pas vous, déconnectez tous les appareils et changez votre mot de passe : quelqu'un d'autre est peut-être connecté.",
+      recovery:
+        "Ne communiquez ce code à personne. Si vous ne l'avez pas demandé, prévenez les administrateurs : quelqu'un les a peut-être trompés.",
+      invitation:
+        "Ne communiquez ce code à personne. Si vous ne connaissez pas {service}, il n'y a rien à faire.",
     },
     duration: { one: '{minutes} minute', other: '{minutes} minutes' },
     removed: {
@@ -246,8 +253,8 @@ export const fr = {
       account_exists: {
         subject: 'Vous avez déjà un compte {service}',
         email: [
-          "Quelqu'un, sans doute vous, vient d'essayer d'en créer un autre avec cette adresse. Connectez-vous, ou choisissez un nouveau mot de passe si vous avez oublié le vôtre.",
-          "Si ce n'était pas vous, il n'y a rien à faire : rien n'a changé.",
+          "Quelqu'un, sans doute vous, vient d'essayer d'en créer un autre avec cette adresse. Si ce n'était pas vous, il n'y a rien à faire : rien n'a changé.",
+          'Connectez-vous, ou choisissez un nouveau mot de passe si vous avez oublié le vôtre.',
         ],
         sms: '{service} : vous avez déjà un compte avec ce numéro. Connectez-vous, ou choisissez un nouveau mot de passe.',
       },
@@ -298,7 +305,7 @@ export const fr = {
       },
       two_factor_enabled: {
         subject: 'Double authentification activée sur votre compte {service}',
-        email: ['La connexion demande maintenant une seconde étape.', alarm],
+        email: ['La connexion demande maintenant une seconde étape.', strangeApp],
         sms: `{service} : la double authentification de votre compte est maintenant active. ${alarm}`,
       },
       contact_restored: {
@@ -438,7 +445,7 @@ export const fr = {
         subject: "Votre compte {service} a une nouvelle application d'authentification",
         email: [
           "C'est elle qui donne maintenant vos codes de connexion. Vos codes de secours ont été renouvelés : les anciens ne sont plus valables.",
-          alarm,
+          strangeApp,
         ],
         sms: `{service} : vos codes de connexion viennent d'une autre application. ${alarm}`,
       },

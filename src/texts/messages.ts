@@ -46,7 +46,7 @@ export interface MessageTemplate {
   subject(facts: MessageFacts): string
   /** Paragraphs of the e-mail, above and below the code if there is one. */
   above(facts: MessageFacts): string[]
-  /** `isProved`: the code was asked for with the right password, or in a session. */
+  /** `isProved`: the code was asked for with the right password, in a session or by an administrator. */
   below(facts: MessageFacts, isProved: boolean): string[]
   sms(facts: MessageFacts, code: string): string
 }
@@ -87,10 +87,10 @@ export interface MessageTexts<Code extends string = string, Notice extends strin
   /** For how long a code is good stands right under it; the other paragraphs follow below the facts. */
   below_code: readonly string[]
   /**
-   * These replace what follows the first paragraph below a code that was asked for with the right password or in a
-   * session. If the owner did not ask for it, somebody else has got in that far.
+   * These replace what follows the first paragraph below a code that was asked for with the right password, in a session or
+   * by an administrator. If the owner did not ask for it, somebody else has got that far.
    */
-  unasked: Record<'two_factor' | 'step_up', string>
+  unasked: Record<'two_factor' | 'step_up' | 'recovery' | 'invitation', string>
   /** `{duration}`, from `{minutes}`. */
   duration: PluralText
   /** The items of `{removed}`. */

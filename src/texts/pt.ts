@@ -8,6 +8,9 @@ import { pagesPt } from './pages/pt.ts'
 import type { Texts } from './texts.ts'
 
 const alarm = 'Se não foi uma ação sua, altere a senha de imediato.'
+/** The app of somebody else stays after a reset. */
+const strangeApp =
+  '[Se não foi uma ação sua, redefina a senha de imediato e avise os administradores: {support}|Se não foi uma ação sua, redefina a senha de imediato.]'
 const smsAlarm = 'Se nao fez isto, altere a senha de imediato.'
 const restore = 'Se não foi uma ação sua, anule esta alteração no prazo de sete dias: {link}'
 const smsRestore = 'Se nao fez isto, anule no prazo de 7 dias: {link}'
@@ -183,6 +186,9 @@ export const pt: Texts = {
         'Não revele este código a ninguém. Se não está a iniciar sessão, altere a senha de imediato: outra pessoa pode sabê-la.',
       step_up:
         'Não revele este código a ninguém. Se não foi uma ação sua, termine a sessão em todos os dispositivos e altere a senha: outra pessoa pode ter entrado.',
+      recovery:
+        'Não revele este código a ninguém. Se não o pediu, avise os administradores: alguém pode tê-los enganado.',
+      invitation: 'Não revele este código a ninguém. Se não conhece {service}, não é preciso fazer nada.',
     },
     duration: { one: '{minutes} minuto', other: '{minutes} minutos' },
     removed: {
@@ -247,8 +253,8 @@ export const pt: Texts = {
       account_exists: {
         subject: 'Já tem uma conta em {service}',
         email: [
-          'Alguém, talvez você, acaba de tentar criar outra com este endereço. Inicie sessão, ou escolha uma nova senha se esqueceu a sua.',
-          'Se não foi uma ação sua, não é preciso fazer nada: nada mudou.',
+          'Alguém, talvez você, acaba de tentar criar outra com este endereço. Se não foi uma ação sua, não é preciso fazer nada: nada mudou.',
+          'Inicie sessão, ou escolha uma nova senha se esqueceu a sua.',
         ],
         sms: '{service}: ja tem uma conta com este numero. Inicie sessao, ou escolha uma nova senha.',
       },
@@ -299,7 +305,7 @@ export const pt: Texts = {
       },
       two_factor_enabled: {
         subject: 'Autenticação de dois fatores ativada na sua conta em {service}',
-        email: ['Iniciar sessão exige agora uma segunda etapa.', alarm],
+        email: ['Iniciar sessão exige agora uma segunda etapa.', strangeApp],
         sms: `{service}: a autenticacao de dois fatores da sua conta foi ativada. ${smsAlarm}`,
       },
       contact_restored: {
@@ -434,7 +440,7 @@ export const pt: Texts = {
         subject: 'A sua conta em {service} tem um novo autenticador',
         email: [
           'Os códigos para entrar vêm agora dele. Há novos códigos de recuperação: os antigos já não servem.',
-          alarm,
+          strangeApp,
         ],
         sms: `{service}: os codigos da sua conta agora chegam de outro autenticador. ${smsAlarm}`,
       },

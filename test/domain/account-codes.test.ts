@@ -113,6 +113,10 @@ describe.each(rareShapes)('codes that an administrator makes, on %s', (shape: Sh
     const sent = await recover(uuid, { send: 'email' })
     expect(sent).toMatchObject({ status: 200, code: null })
     expect((await reset(identifier, await codeFor(identifier))).status).toBe(200)
+    const message = service.inbox.textsTo(identifier).find((text) => letterCodeIn([text]))
+    // Nobody typed the address, and somebody who did not ask for the code has to do something.
+    expect(message).toContain('c’est l’adresse de votre compte')
+    expect(message).toContain('prévenez les administrateurs')
     expectRefusal(await call('POST', `accounts/${crypto.randomUUID()}/access-code`, {}), 'account_not_found')
   })
 

@@ -1,6 +1,6 @@
 /** The sentences of every message, in every language and on both channels. */
 import { describe, expect, test } from 'bun:test'
-import { codePurposes } from '../../src/domain/messages/codes/store.ts'
+import { accountCodeKinds, codePurposes } from '../../src/domain/messages/codes/store.ts'
 import { type NoticePurpose, noticePurposes } from '../../src/domain/messages/outbox/message.ts'
 import type { PersonMessage } from '../../src/domain/messages/outbox/store.ts'
 import { createRenderer } from '../../src/domain/messages/rendering/render.ts'
@@ -57,7 +57,8 @@ function queued(values: Partial<PersonMessage>): PersonMessage {
   }
 }
 
-const codeOf = (purpose: string) => (codePurposes.some((known) => known === purpose) ? '012345' : null)
+const codesOfAll = [...codePurposes, ...accountCodeKinds]
+const codeOf = (purpose: string) => (codesOfAll.some((known) => known === purpose) ? '012345' : null)
 const render = (values: Partial<PersonMessage>, from = renderer()): RenderedMessage => {
   const message = queued(values)
   return from(message, codeOf(message.purpose), 10)
@@ -198,15 +199,19 @@ describe('a value', () => {
   })
 })
 
-describe('a code that somebody asked for with the password, or in a session', () => {
-  test.each(['two_factor', 'step_up'] as const)('says what an unasked one of %s means', (purpose) => {
-    for (const language of languages) {
-      const { unasked, below_code } = texts[language].messages
-      const { text } = render({ language, purpose, codeGroup: 'password' })
-      expect(text).toContain(unasked[purpose].replaceAll("'", '’').replace(' :', '\u00a0:'))
-      expect(text).not.toContain(below_code[1]?.replaceAll("'", '’') as string)
-    }
-  })
+describe('a code that somebody asked for with the password, in a session or as an administrator', () => {
+  test.each(['two_factor', 'step_up', 'recovery', 'invitation'] as const)(
+    'says what an unasked one of %s means',
+    (purpose) => {
+      for (const language of languages) {
+        const { unasked, below_code } = texts[language].messages
+        const { text } = render({ language, purpose, codeGroup: 'password' })
+        const said = unasked[purpose].replaceAll("'", '’').replace(' :', '\u00a0:')
+        expect(text).toContain(said.replace('{service}', 'auth.example.com'))
+        expect(text).not.toContain(below_code[1]?.replaceAll("'", '’') as string)
+      }
+    },
+  )
 })
 
 test('a code says once what it is for, and when and from where it was asked for', () => {
@@ -350,10 +355,10 @@ describe('below a message', () => {
     phone_removed: ['change your password', '/account/password'],
     account_exported: ['change your password', '/account/password'],
     second_factor_failed: ['change your password', '/account/password'],
-    two_factor_enabled: ['change your password', '/account/password', '/account/two-factor'],
+    two_factor_enabled: ['reset your password', '/recover', '/account/two-factor'],
     two_factor_disabled: ['change your password', '/account/password', '/account/two-factor'],
     two_factor_kept: ['change your password', '/account/password', '/account/two-factor'],
-    authenticator_changed: ['change your password', '/account/password', '/account/two-factor'],
+    authenticator_changed: ['reset your password', '/recover', '/account/two-factor'],
     recovery_code_used: ['change your password', '/account/password', '/account/two-factor'],
     recovery_codes_replaced: ['change your password', '/account/password', '/account/two-factor'],
     passkey_removed: ['change your password', '/account/password', '/account/passkeys'],
@@ -392,6 +397,13 @@ describe('below a message', () => {
     )
     // The plain part has the same buttons, and each is called after what is there.
     for (const [, , href, label] of buttons) expect(text).toContain(`\n\n${label}\n${href}\n\n`)
+  })
+
+  test.each(codesOfAll)('only the code of an administrator has a button: %s', (purpose) => {
+    const isAdministrators = purpose === 'recovery' || purpose === 'invitation'
+    const { html } = render({ language: 'en', purpose }, withPages)
+    const buttons = [...html!.matchAll(/<a class="button" href="([^"]+)"/g)].map(([, href]) => href)
+    expect(buttons).toEqual(isAdministrators ? ['https://auth.example.com/choose-password'] : [])
   })
 
   test.each(languages)('in %s what stands below the title does not say it again', (language) => {

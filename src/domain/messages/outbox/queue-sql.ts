@@ -157,6 +157,7 @@ export function noticeParams(notices: NewMessage[]): ValuesOf<typeof noticeParam
         ...(code && {
           code_subject: code.subject,
           code_purpose: code.purpose,
+          code_group: code.group,
           code_seed: Buffer.from(code.seed).toString('hex'),
         }),
       })),
@@ -168,14 +169,14 @@ export function noticeParams(notices: NewMessage[]): ValuesOf<typeof noticeParam
 export function queueNotices(p: Placeholders<'notices' | 'now'>, source: SQL, values = sql`'{}'::jsonb`) {
   return sql`
     insert into ${messages} (channel, destination, purpose, language, "values", lane, request_id, account_uuid,
-                             code_subject, code_purpose, code_seed, created_at, next_attempt_at)
+                             code_subject, code_purpose, code_group, code_seed, created_at, next_attempt_at)
     select notice.channel, notice.destination, notice.purpose, notice.language, notice."values" || ${values}, notice.lane,
            notice.request_id, notice.account_uuid, notice.code_subject, notice.code_purpose,
-           decode(notice.code_seed, 'hex'), ${p.now}, ${p.now}
+           coalesce(notice.code_group, 'stranger'), decode(notice.code_seed, 'hex'), ${p.now}, ${p.now}
       from ${source} cross join jsonb_to_recordset(${p.notices}::jsonb)
            as notice (channel text, destination text, purpose text, language text, "values" jsonb, lane int,
                       request_id text, account_uuid uuid, code_subject uuid, code_purpose text,
-                      code_seed text)`
+                      code_group text, code_seed text)`
 }
 
 const queueAll = defineStatement({

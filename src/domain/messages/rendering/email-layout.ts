@@ -97,7 +97,7 @@ export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutH
   const content = [
     ...above.map(paragraph),
     ...codeBlock(code, validity),
-    ...factRows(facts),
+    ...factRows(facts, below.length > 0 || buttons.length > 0),
     ...below.flatMap(paragraphWith(parts, waiting)),
   ]
   content.push(...waiting)
@@ -146,15 +146,17 @@ function codeBlock(code: string | null, validity: string | null): string[] {
 /** `Heure :` as it stands beside its fact. */
 const withoutColon = (name: string) => (name.endsWith(':') ? name.slice(0, -1).trimEnd() : name)
 
-function factRows(facts: EmailParts['facts']): string[] {
+/** `goesOn`: something stands below, which a rule divides from them. */
+function factRows(facts: EmailParts['facts'], goesOn: boolean): string[] {
   if (facts.length === 0) return []
+  const rule = goesOn ? ';border-bottom:1px solid #e8eaee' : ''
   const label = 'padding:4px 0;color:#5a626d;vertical-align:top;width:104px'
   const rows = facts.map(
     ([name, value]) =>
       `<tr><td class="soft" style="${label}">${escapeHtml(withoutColon(name))}</td><td style="padding:4px 0">${escapeHtml(value)}</td></tr>`,
   )
   return [
-    `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" class="rule" style="margin:0 0 16px;padding:12px 0;border-top:1px solid #e8eaee;border-bottom:1px solid #e8eaee;font-size:14px;line-height:20px">${rows.join('')}</table>`,
+    `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" class="rule" style="margin:0 0 16px;padding:12px 0;border-top:1px solid #e8eaee${rule};font-size:14px;line-height:20px">${rows.join('')}</table>`,
   ]
 }
 

@@ -1,6 +1,7 @@
-/** The buttons of notices: the first one does what the notice advises, the second leads to what it is about. */
+/** The buttons of e-mails: the first one of a notice does what it advises, the second leads to what it is about. */
 import type { MessageFacts, MessageTexts } from '../../../texts/messages.ts'
 import type { Texts } from '../../../texts/texts.ts'
+import { accountCodeKinds } from '../codes/store.ts'
 import type { MessagePurpose, NoticePurpose, OperatorPurpose } from '../outbox/message.ts'
 import type { EmailButton } from './email-layout.ts'
 
@@ -21,6 +22,7 @@ const places = {
   sign_in: ['/sign-in', ({ pages }) => pages.sign_in],
   recover: ['/recover', ({ reset }) => reset],
   password: ['/account/password', ({ reset }) => reset],
+  choose_password: ['/choose-password', ({ reset }) => reset],
   email: ['/account/email', ({ pages }) => pages.email],
   passkeys: ['/account/passkeys', ({ pages }) => pages.passkeys],
   two_factor: ['/account/two-factor', ({ pages }) => pages.two_factor],
@@ -28,7 +30,7 @@ const places = {
   sessions: ['/account/sessions', ({ review }) => review],
 } satisfies Record<string, [path: string, label: (labels: Labels) => string]>
 
-/** Where they lead without a link. `recover`: nobody signs in with the password of before. */
+/** Where they lead without a link. `recover`: nobody signs in with the password of before, or only with the app of somebody else. */
 const pagesAfter: Record<Exclude<NoticePurpose, OperatorPurpose>, readonly (keyof typeof places)[]> = {
   account_exists: ['sign_in', 'recover'],
   password_changed: ['recover'],
@@ -41,11 +43,11 @@ const pagesAfter: Record<Exclude<NoticePurpose, OperatorPurpose>, readonly (keyo
   account_erased: [],
   account_exported: ['password'],
   account_unlocked: ['sign_in'],
-  two_factor_enabled: ['password', 'two_factor'],
+  two_factor_enabled: ['recover', 'two_factor'],
   two_factor_disabled: ['password', 'two_factor'],
   two_factor_kept: ['password', 'two_factor'],
   two_factor_removal: ['two_factor'],
-  authenticator_changed: ['password', 'two_factor'],
+  authenticator_changed: ['recover', 'two_factor'],
   authenticator_lost: ['two_factor'],
   recovery_code_used: ['password', 'two_factor'],
   recovery_codes_replaced: ['password', 'two_factor'],
@@ -98,9 +100,15 @@ export function noticeButtons(
     const address = screen.replace('{about}', encodeURIComponent(about))
     return [{ label: labels.actions.administer, href: `${at.administration}/admin/#/${address}` }]
   }
-  if (at.pages === null) return []
-  return pagesAfter[purpose].map((name) => {
-    const [path, label] = places[name]
-    return { label: label(labels), href: `${at.pages}${path}` }
-  })
+  return pageButtons(pagesAfter[purpose], labels, at)
 }
+
+/** The codes of an administrator come to people who asked for none on any page. Others are entered where they were asked for. */
+export const codeButtons = (purpose: string, labels: Labels, at: Origins): EmailButton[] =>
+  accountCodeKinds.some((kind) => kind === purpose) ? pageButtons(['choose_password'], labels, at) : []
+
+const pageButtons = (names: readonly (keyof typeof places)[], labels: Labels, { pages }: Origins) =>
+  names.flatMap((name) => {
+    const [path, label] = places[name]
+    return pages === null ? [] : [{ label: label(labels), href: `${pages}${path}` }]
+  })

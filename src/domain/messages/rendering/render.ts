@@ -21,7 +21,7 @@ import {
 import type { PersonMessage } from '../outbox/store.ts'
 import type { RenderedMessage } from '../senders/sender.ts'
 import { type EmailParts, emailHtml, plainText } from './email-layout.ts'
-import { isForOperator, noticeButtons, type Origins } from './notice-buttons.ts'
+import { codeButtons, isForOperator, noticeButtons, type Origins } from './notice-buttons.ts'
 
 const purposes: ReadonlySet<string> = new Set(messagePurposes)
 
@@ -76,7 +76,9 @@ export function createRenderer(
       ...{ language, code, link, subject, greeting: typographic(words.greeting) },
       facts: circumstancesOf(message.createdAt, facts, words),
       footer: footerOf(reason, facts, words),
-      ...(code === null ? noticeParts(message, facts, words, origins) : codeParts(message, facts, words)),
+      ...(code === null
+        ? noticeParts(message, facts, words, origins)
+        : codeParts(message, facts, words, origins)),
     }
     // A program that looks for six digits in the text must not find those of an address.
     const footer = footerOf(reason, { ...facts, recipient: words.isolated(to) }, words)
@@ -96,10 +98,16 @@ type Words = ReturnType<typeof createLanguage>
 type Reason = keyof MessageTexts['reasons']
 type OwnParts = Pick<EmailParts, 'above' | 'validity' | 'below' | 'buttons'>
 
-function codeParts({ purpose, codeGroup }: PersonMessage, facts: MessageFacts, words: Words): OwnParts {
+function codeParts(
+  { purpose, codeGroup }: PersonMessage,
+  facts: MessageFacts,
+  words: Words,
+  origins: Origins,
+): OwnParts {
   const template = words.templates[purpose as MessagePurpose]
   const [validity = '', ...below] = template.below(facts, codeGroup !== 'stranger').map(typographic)
-  return { above: template.above(facts).map(typographic), validity, below, buttons: [] }
+  const buttons = codeButtons(purpose, words, origins)
+  return { above: template.above(facts).map(typographic), validity, below, buttons }
 }
 
 function noticeParts(

@@ -29,23 +29,28 @@ const subjects: Record<string, string> = {
   operator_webhook_given_up: 'app',
 }
 
-/** Who asks for these codes is known by the password, or in a session; all others a stranger may ask for. */
+/** Who asks for these codes is known by the password, in a session or as an administrator; all others a stranger may ask for. */
 const groups: Partial<Record<string, CallerGroup>> = {
   two_factor: 'password',
   step_up: 'owner',
   email_change: 'owner',
   phone_change: 'owner',
   two_factor_enrolment: 'owner',
+  recovery: 'owner',
+  invitation: 'owner',
 }
 
 /** As outbox/queue-sql.ts stores them. */
 function valuesOf(purpose: string, isCode: boolean): Record<string, string> {
-  const about = { ...values, about: subjects[purpose] ?? '' }
-  const { device, address, ...rest } = about
-  if (!isCode) return about
+  if (purpose.startsWith('operator_')) return { about: subjects[purpose] ?? '' }
+  const { device, address, ...rest } = values
+  if (!isCode) return values
   if (groups[purpose] === 'password') return { ...rest, address }
-  return groups[purpose] === 'owner' && !isToNewContact(purpose) ? about : rest
+  const isSession = groups[purpose] === 'owner' && !isToNewContact(purpose) && !isAccountCode(purpose)
+  return isSession ? values : rest
 }
+
+const isAccountCode = (purpose: string) => accountCodeKinds.some((kind) => kind === purpose)
 
 /** A code that an administrator gave lives for a week here. */
 const ADMINISTRATORS_CODE = { code: 'K7QM-2XWD-9RHT-4BNP', minutes: 7 * 24 * 60 }
@@ -61,7 +66,7 @@ export function createSamples(
   const render = createRenderer(config, catalog, () => link)
   const minutes = Math.ceil(config.codes.lifetimeSeconds / 60)
   const codeOf = (purpose: string) => {
-    if (accountCodeKinds.some((kind) => kind === purpose)) return ADMINISTRATORS_CODE
+    if (isAccountCode(purpose)) return ADMINISTRATORS_CODE
     if (codePurposes.some((kind) => kind === purpose)) return { code: '012345', minutes }
     return { code: null, minutes: 0 }
   }
