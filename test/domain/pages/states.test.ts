@@ -177,6 +177,7 @@ test('the page of two factors shows each factor of the account, and a removal th
   // A code of a message does not stop it.
   expect(endangered).not.toMatch(/Or sign in with|Keep it on/)
   expect(textOf('account-two-factor-waiting')).toContain('Keep it on')
+  expect(textOf('account-two-factor-waiting')).not.toContain('follow the link')
   expect(textOf('account-two-factor-with-app')).toMatch(/Authenticator app On .* Passkeys On /)
   expect(textOf('account-endangered')).toContain('You have one recovery code left.')
 })

@@ -28,8 +28,9 @@ export function removalNotice(visit: OwnVisit, { methods, removalAt }: Security)
   const { pages } = visit.texts
   if (removalAt === null) return null
   const byApp = methods.includes('totp')
+  const how = html` ${pages.removal_how}${methods.includes('passkey') && ` ${pages.removal_how_passkey}`}`
   return notice(
-    html`${removalSentence(visit, removalAt)} ${pages.removal_how}${!byApp && methods.includes('passkey') && ` ${pages.removal_how_passkey}`}`,
+    html`${removalSentence(visit, removalAt)}${!byApp && how}`,
     'bad',
     byApp ? linkButton(pages.keep_on, onTheWay(visit, '/account/two-factor/keep'), 'quiet little') : null,
   )
