@@ -5,11 +5,13 @@
 
 import { askedFields } from '../../domain/accounts/core/profile.ts'
 import type { ProvedIdentity } from '../../domain/credentials/providers/provider.ts'
+import { maskDestination } from '../../domain/foundation/identifiers/identifier.ts'
 import type { ContactsService } from '../../domain/self-service/contacts/service.ts'
 import type { Exports } from '../../domain/self-service/me/exports.ts'
 import type { MeService } from '../../domain/self-service/me/service.ts'
 import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
 import type { SessionService } from '../../domain/sessions/core/service.ts'
+import type { SentCode } from '../../domain/sign-in/core/code-destinations.ts'
 import type { OwnerProof } from '../../domain/sign-in/core/sign-in-schema.ts'
 import type { IdentityService } from '../../domain/sign-in/identities/service.ts'
 import type { LoginByCodeService } from '../../domain/sign-in/login-by-code/service.ts'
@@ -21,7 +23,7 @@ import type { Config } from '../../platform/config/types.ts'
 import type { Catalog } from '../../texts/catalog.ts'
 import { AppError } from '../../texts/errors.ts'
 import { readAssertion, readAttestation } from '../visits/credential.ts'
-import { languageOf, onwardsOf } from '../visits/flow.ts'
+import { type Flow, languageOf, onwardsOf } from '../visits/flow.ts'
 import { createLeaveToProvider } from '../visits/provider.ts'
 import type { Visits } from '../visits/service.ts'
 import type { PageTicket } from '../visits/tickets.ts'
@@ -88,8 +90,9 @@ export function createAccountPages(needs: Needs) {
     refuseEarlier: (visit: OwnVisit): Response =>
       visits.go(visit, '/account', { ...languageOf(visit.flow), problem: { code: 'earlier_sign_in' } }),
     async sendCode(visit: OwnVisit, path: string): Promise<Response> {
-      await loginByCode.requestStepUpCode(visit.session, visit.caller)
-      return visits.go(visit, path, { ...visit.flow, notice: 'code_on_its_way' })
+      const to = sentToOf(await loginByCode.requestStepUpCode(visit.session, visit.caller))
+      const notice = to.sentTo === undefined ? 'code_on_its_way' : 'code_sent_confirm'
+      return visits.go(visit, path, { ...visit.flow, ...to, notice })
     },
     async changeProfile(visit: OwnVisit, typed: Typed): Promise<Response> {
       const profile = Object.fromEntries(askedFields.map((field) => [field, typed[field]]))
@@ -184,6 +187,10 @@ export function createAccountPages(needs: Needs) {
   }
 }
 
+/** The page of a code says where it went. */
+const sentToOf = (code: SentCode | null): Pick<Flow, 'sentTo'> =>
+  code?.destination ? { sentTo: maskDestination(code.destination) } : {}
+
 /** That the owner proved who they are for this. */
 const keepProof = (visits: Visits, visit: OwnVisit, kind: string, what: Record<string, string> = {}) =>
   visits.tickets.keep({ kind, session: visit.session.sessionId, ...what }, AGAIN_SECONDS)
@@ -197,9 +204,10 @@ const createBack =
 /** The forms of two factors and of passkeys. */
 function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnType<typeof createBack>) {
   async function enableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
-    await twoFactor.requestEnabling(visit.session, proofOf(visit, typed), visit.caller)
+    const sent = await twoFactor.requestEnabling(visit.session, proofOf(visit, typed), visit.caller)
     const ticket = await keepProof(visits, visit, 'two_factor')
-    return visits.go(visit, '/account/two-factor/confirm', { ...onwardsOf(visit.flow), ticket })
+    const flow = { ...onwardsOf(visit.flow), ...sentToOf(sent), ticket }
+    return visits.go(visit, '/account/two-factor/confirm', flow)
   }
 
   async function sendEnablingAgain(visit: OwnVisit): Promise<Response> {

@@ -4,11 +4,11 @@
  */
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import { otherWay, withContact } from '../frame/elements.ts'
-import { html } from '../frame/html.ts'
+import { type Html, html } from '../frame/html.ts'
 import { onwardsOf } from '../visits/flow.ts'
 import type { Visits } from '../visits/service.ts'
 import type { Screen, Typed } from '../visits/visit.ts'
-import type { AccountOffered } from './elements.ts'
+import { type AccountOffered, onTheWay } from './elements.ts'
 import { overviewScreen } from './screens/overview.ts'
 import { addPasskeyScreen, editPasskeyScreen, passkeysScreen } from './screens/passkeys.ts'
 import { contactScreen, languageScreen, profileScreen } from './screens/profile.ts'
@@ -131,11 +131,11 @@ async function overview(visit: OwnVisit, { read }: AccountPages, offered: Accoun
   })
 }
 
-/** For a code that did not come. `correct` leads back to the form with what was typed. */
-function again(visit: OwnVisit, { resendAfter }: AccountOffered, action: string, correct?: string) {
+/** For a code that did not come. `correct` leads to where the contact is changed. */
+function again(visit: OwnVisit, { resendAfter }: AccountOffered, action: string, correct?: Html) {
   const { pages } = visit.texts
   const wait = html` data-wait="${resendAfter}"`
-  return html`<p class="next">${pages.no_code} ${otherWay(pages.send_again, visit.to(action), 'link', wait)}${correct !== undefined && html` · ${otherWay(pages.correct, visit.to(correct))}`}</p>`
+  return html`<p class="next">${pages.no_code} ${otherWay(pages.send_again, visit.to(action), 'link', wait)}${correct && html` · ${correct}`}</p>`
 }
 
 function contact({ visits, account, offered }: Needs, kind: 'email' | 'phone'): AccountPage[] {
@@ -156,7 +156,8 @@ function contact({ visits, account, offered }: Needs, kind: 'email' | 'phone'): 
           title: pages[kind],
           lead: sentTo ? withContact(pages.code_sent_confirm, sentTo) : pages.confirm_lead,
           action: confirm,
-          after: again(visit, offered, `${path}/again`, `${path}/correct`),
+          // With what was typed.
+          after: again(visit, offered, `${path}/again`, otherWay(pages.correct, visit.to(`${path}/correct`))),
         })
       },
       work: (visit, typed) => account.confirmContact(visit, typed, kind),
@@ -185,9 +186,18 @@ function twoFactor({ account, offered }: Needs): AccountPage[] {
       show(visit) {
         const { pages } = visit.texts
         if (visit.session.account.twoFactorEnabled) return alreadyOnScreen(visit, pages.two_factor)
+        const { sentTo } = visit.flow
+        const change = onTheWay(visit, sentTo?.includes('@') ? '/account/email' : '/account/phone')
         return confirmCodeScreen(visit, {
-          ...{ title: pages.two_factor, lead: pages.confirm_lead, action: confirm },
-          after: again(visit, offered, '/account/two-factor/again'),
+          title: pages.two_factor,
+          lead: sentTo ? withContact(pages.code_sent_confirm, sentTo) : pages.confirm_lead,
+          action: confirm,
+          after: again(
+            visit,
+            offered,
+            '/account/two-factor/again',
+            sentTo ? html`<a href="${change}">${pages.correct}</a>` : undefined,
+          ),
         })
       },
       work: account.confirmTwoFactor,

@@ -1,7 +1,7 @@
 /** The problems of a form in words: beside its field where a field is to blame, otherwise above the form. */
 import { fieldSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
-import { isolated, notice, withSupport } from '../frame/elements.ts'
+import { isolated, notice, withContact, withSupport } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import { isMistake, type Problem } from '../visits/flow.ts'
 import { waitSentence } from '../visits/refusals.ts'
@@ -98,5 +98,7 @@ function sentenceOf(
 export const noticeOf = ({ flow, texts }: Pick<View, 'flow' | 'texts'>): Html | null => {
   const sentence =
     flow.notice === undefined ? undefined : texts.pages[flow.notice as keyof typeof texts.pages]
-  return sentence === undefined ? null : notice(sentence, 'good')
+  if (sentence === undefined) return null
+  const { sentTo } = flow
+  return notice(sentTo && sentence.includes('{contact}') ? withContact(sentence, sentTo) : sentence, 'good')
 }

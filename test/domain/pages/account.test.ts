@@ -1,5 +1,6 @@
 /** One's own account on the pages, through forms and without script. */
 import { describe, expect, test } from 'bun:test'
+import { maskDestination } from '../../../src/domain/foundation/identifiers/identifier.ts'
 import { newEmail, newPhone } from '../../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
@@ -72,7 +73,8 @@ describe('the pages of an account', () => {
     ]
     await browser.open('/account/email')
     await browser.press('Send a code for the second factor', { contact })
-    expect([browser.path, browser.said, kept()]).toEqual(['/account/email', 'A code is on its way.', contact])
+    const said = `We sent a code to <bdi>${maskDestination(identifier)}</bdi>.`
+    expect([browser.path, browser.said, kept()]).toEqual(['/account/email', said, contact])
     const otp = await service.inbox.nextCode(identifier)
     await browser.press('Send a code', { password: 'wrong one here', otp })
     expect([browser.said, kept()]).toEqual(['This is not your password.', contact])
@@ -129,8 +131,12 @@ describe('the pages of an account', () => {
     const { browser, password } = await signedIn(email)
     await browser.open('/account/two-factor/on')
     await browser.press('Send a code', { password })
+    const sent = `We sent a code to <bdi>${maskDestination(email)}</bdi>.`
+    expect(browser.html).toContain(sent)
+    expect(browser.html).toContain('<a href="/account/email">Change</a>')
     await service.inbox.nextCode(email)
     await browser.press('Send it again')
+    expect(browser.html).toContain(sent)
     await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
     expect([browser.title, browser.said]).toEqual(['Recovery codes', 'Two-factor sign-in is on.'])
     const codes = [...browser.html.matchAll(/<li>([\w-]+)<\/li>/g)].map(([, code]) => code as string)
@@ -146,7 +152,7 @@ describe('the pages of an account', () => {
     expect(decodeURIComponent(browser.html)).toContain(caption.replaceAll(/<\/?bdi>/g, ''))
     await browser.open('/account/two-factor/off')
     await browser.press('Send a code')
-    expect([browser.path, browser.said]).toEqual(['/account/two-factor/off', 'A code is on its way.'])
+    expect([browser.path, browser.said]).toEqual(['/account/two-factor/off', sent])
     await browser.press('Turn off', { password, otp: await service.inbox.nextCode(email) })
     expect(browser.said).toBe('Two-factor sign-in is off.')
   })

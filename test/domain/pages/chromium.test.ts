@@ -271,7 +271,7 @@ describe('with script', () => {
       const { person } = await protectBySentCodes(service)
       const { identifier, password } = person
       const { page, close } = await openTab()
-      const onItsWay = () => page.waitForSelector('.notice:has-text("A code is on its way.")')
+      const onItsWay = () => page.waitForSelector('.notice:has-text("We sent a code to ")')
       await page.goto(`${AUTH}/account/password`)
       await fill(page, { identifier, password })
       await press(page, 'Sign in')
