@@ -11,6 +11,7 @@ function titleOf({ pages }: Texts, code: ErrorCode): string {
   const status = errorStatus[code]
   if (status === 404 || status === 405) return pages.missing_title
   if (status === 429) return pages.too_many_title
+  if (code === 'invalid_sign_in_state') return pages.start_over
   return status >= 500 ? pages.away_title : pages.failed_title
 }
 
@@ -22,12 +23,14 @@ export function failedScreen(
   waitSeconds: number | undefined,
   own = errorSentence(code, texts, FORM_TYPE),
 ) {
+  const { start_over, try_again } = texts.pages
   const title = titleOf(texts, code)
+  const label = code === 'invalid_sign_in_state' ? start_over : try_again
   const lead = waitSeconds === undefined ? own : waitSentence(texts, waitSeconds)
   return {
     title,
     content: html`${heading(title, lead)}
-<a class="button quiet main" href="${href}"${waitSeconds !== undefined && html` data-wait="${waitSeconds}"`}>${texts.pages.try_again}</a>`,
+<a class="button quiet main" href="${href}"${waitSeconds !== undefined && html` data-wait="${waitSeconds}"`}>${label}</a>`,
   }
 }
 

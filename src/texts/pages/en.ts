@@ -80,7 +80,7 @@ export const pagesEn: PageTexts = {
   join: 'Join',
   other_way: 'Sign in another way',
   another_way: 'Another way',
-  start_over: 'Start over',
+  start_over: 'Start again',
   not_you: 'Not you?',
   second_factor_app: 'Enter the code of your app',
   second_factor_app_lead: 'Open your authenticator app and type its six digits.',
