@@ -122,6 +122,24 @@ describe('the pages', () => {
     expect((await elsewhere.press('Back to sign-in')).path).toBe('/sign-in')
   })
 
+  test('a mistyped address is corrected from the page of a code that signs in', async () => {
+    const wrong = newEmail()
+    const browser = await browse().open('/sign-in')
+    await browser.send('/sign-in/code', { identifier: wrong })
+    expect(browser.forms[0]!.action).toStartWith('/code?')
+    await browser.press('Change')
+    expect([browser.path, browser.forms[0]!.fields.identifier]).toEqual(['/sign-in', wrong])
+    expect((await browse().open('/code')).html).not.toContain('>Change<')
+  })
+
+  test('a form of another site is refused on a page that says to start again', async () => {
+    const browser = await browse().open('/sign-in')
+    const answer = await browser.post(browser.forms[0]!.action, {}, { 'sec-fetch-site': 'cross-site' })
+    expect(await answer.text()).toMatch(
+      /<title>Start again · .*<a class="button quiet main"[^>]*>Start again</s,
+    )
+  })
+
   test('a new password takes six digits in the browser that asked, and an access code in any', async () => {
     const { identifier } = await service.signUp(newEmail())
     const browser = await browse().open('/choose-password')

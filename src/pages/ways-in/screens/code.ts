@@ -21,6 +21,8 @@ import type { Screen, View } from '../../visits/visit.ts'
 import { noticeOf, showProblem } from '../problems.ts'
 import {
   askedIdentifier,
+  changeButton,
+  changeForm,
   createsByCode,
   type Drawing,
   isNext,
@@ -43,9 +45,11 @@ function signInCodeScreen(visit: View, drawing: Drawing): Screen {
   const creates = createsByCode(visit, offered)
   const problem = showProblem(visit, ['identifier', 'otp'], { now, wrongCode: pages.wrong_code })
   const named = Boolean(visit.flow.typed?.identifier)
+  const opensAccount = creates && !offered.isForDomains
+  const lead = sentTo(visit, pages.code_lead, opensAccount ? pages.code_sent_create : undefined)
   return {
     title: pages.code_title,
-    content: html`${heading(pages.code_title, sentTo(visit, pages.code_lead, creates && !offered.isForDomains ? pages.code_sent_create : undefined))}
+    content: html`${heading(pages.code_title, html`${lead}${changeButton(visit)}`)}
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/code')}">
 ${askedIdentifier(visit, drawing, problem.of('identifier'))}
@@ -54,7 +58,7 @@ ${creates && termsCheck(visit, drawing)}
 ${submit(pages.sign_in)}
 ${sendAgain(visit, drawing, '/code/again', problem.wait)}
 <p class="next">${otherWay(pages.other_way, to('/code/sign-in'))}</p>
-</form>`,
+</form>${changeForm(visit, drawing, '/code/sign-in')}`,
   }
 }
 

@@ -145,6 +145,13 @@ export const hintAtCode = ({ texts: { pages } }: View, problem: ShownProblem): s
     ? pages.type_code_again
     : undefined
 
+/** Beside the identifier that was typed. Its form comes last: Enter in the field of the code must not press its button. */
+export const changeButton = ({ texts: { pages }, flow }: View): Html | null =>
+  flow.typed?.identifier ? html` <button class="link" form="change">${pages.correct}</button>` : null
+
+export const changeForm = ({ flow }: View, { to }: Drawing, path: string): Html | null =>
+  flow.typed?.identifier ? html`<form id="change" method="post" action="${to(path)}"></form>` : null
+
 /** Says where the code went, to the person who typed the identifier. */
 export function sentTo({ texts: { pages }, flow }: View, otherwise: string, named = pages.code_sent_if) {
   const typed = flow.typed?.identifier

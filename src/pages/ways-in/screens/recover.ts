@@ -5,6 +5,8 @@ import type { Screen, View } from '../../visits/visit.ts'
 import { noticeOf, showProblem } from '../problems.ts'
 import {
   askedIdentifier,
+  changeButton,
+  changeForm,
   type Drawing,
   hintAtCode,
   identifierInput,
@@ -46,10 +48,9 @@ export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
   const named = Boolean(visit.flow.typed?.identifier)
   // Only the browser that asked for a code knows that six digits come.
   const letters = visit.flow.letters || !named
-  const change = named && html` <button class="link" form="change">${pages.correct}</button>`
   return {
     title: pages.choose_password_title,
-    content: html`${heading(pages.choose_password_title, html`${sentTo(visit, pages.choose_password_lead)}${change}`)}
+    content: html`${heading(pages.choose_password_title, html`${sentTo(visit, pages.choose_password_lead)}${changeButton(visit)}`)}
 ${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/choose-password')}">
 ${askedIdentifier(visit, drawing, problem.of('identifier'))}
@@ -65,9 +66,6 @@ ${submit(pages.save_password)}
 ${sendAgain(visit, drawing, '/choose-password/again', problem.wait)}
 ${!letters && html`<p class="next">${otherWay(pages.have_access_code, to('/choose-password/field'), 'link', changesCodeField(true))}</p>`}
 <p class="next">${otherWay(pages.back_to_sign_in, to('/choose-password/sign-in'))}</p>
-</form>${
-      // A form of its own: Enter in the field of the code must not press its button.
-      named && html`<form id="change" method="post" action="${to('/choose-password/change')}"></form>`
-    }`,
+</form>${changeForm(visit, drawing, '/choose-password/change')}`,
   }
 }
