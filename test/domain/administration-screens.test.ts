@@ -274,11 +274,13 @@ describe('the page of administration', () => {
     expect(await page.evaluate<number>("document.querySelector('form.filters').offsetHeight")).toBeLessThan(
       130,
     )
+    expect(await page.isVisible('button:text-is("Clear")')).toBe(false)
     await press(page, 'Today')
     expect(await page.inputValue('select[name=actor_type]')).toBe('administrator')
     expect(await page.isVisible('select[name=actor_type]')).toBe(true)
     await press(page, 'Clear')
     await page.waitForSelector('select[name=actor_type]', { state: 'hidden' })
+    expect(await page.isVisible('button:text-is("Clear")')).toBe(false)
     await page.setViewportSize({ width: 1440, height: 900 })
 
     await page.click('nav a:text-is("Tokens")')

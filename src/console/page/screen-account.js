@@ -54,7 +54,8 @@ function shortOf(account, [last]) {
     signedIn === null ? say('never_signed_in') : [say('last_sign_in_was'), ' ', time(signedIn)],
     last && isKnownDevice(last) && deviceOf(last),
   ].filter(Boolean)
-  return parts.flatMap((part, i) => (i === 0 ? part : [' · ', part].flat()))
+  // No line begins with the dot.
+  return parts.flatMap((part, i) => (i === 0 ? part : ['\u00a0· ', part].flat()))
 }
 
 /** What is refused, until when and why: each thing once, by what lasts longest. */

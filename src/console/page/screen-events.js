@@ -148,12 +148,24 @@ function shortcuts(form) {
       from: dayBefore(from),
       ...(to !== undefined && { to: dayBefore(to) }),
     })
+  const week = button(say('seven_days'), team(6))
+  const clear = button(say('clear_filters'), clearAll, 'link')
+  function clearAll() {
+    fill({})()
+    // It is hidden now.
+    week.focus()
+  }
+  const follow = () => {
+    clear.hidden = [...form.elements].every(({ name, value }) => !name || value === '')
+  }
+  for (const moment of ['input', 'submit']) form.addEventListener(moment, follow)
+  follow()
   return [
     element('span', { class: 'soft' }, say('team_did')),
     button(say('today'), team(0)),
     button(say('yesterday'), team(1, 1)),
-    button(say('seven_days'), team(6)),
-    button(say('clear_filters'), fill({}), 'link'),
+    week,
+    clear,
   ]
 }
 

@@ -91,7 +91,7 @@ function attentions({ waiting, errors, limited, removals }) {
     limited > 0 &&
       notice(
         'warn',
-        say('people_are_refused', { count: number(limited) }),
+        say(limited === 1 ? 'person_is_refused' : 'people_are_refused', { count: number(limited) }),
         toScreen('#/accounts?state=limited', say('show')),
       ),
     ...removals.map(({ account, due_at: due }) =>
