@@ -7,6 +7,7 @@ import { fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import {
   codeField,
+  contactParts,
   heading,
   hiddenUsername,
   icon,
@@ -84,7 +85,7 @@ export function page(
     title,
     wide: true,
     ...(visit.within === null && { aside: signOut(visit) }),
-    content: html`<p class="up"><a href="${up.href}">${icon('back', 'back')}${up.label}</a>${who !== null && !isLead && isolated(who)}</p>
+    content: html`<p class="up"><a href="${up.href}">${icon('back', 'back')}${up.label}</a>${who !== null && !isLead && contactParts(who)}</p>
 ${heading(title, lead)}
 ${problem.above ?? noticeOf(visit)}
 ${visit.flow.problem?.code === 'reauthentication_required' ? signInAgain(visit) : content}`,
@@ -103,7 +104,11 @@ export function homePage(visit: OwnVisit, name: string | null, content: Html): S
     title: visit.texts.pages.account,
     wide: true,
     aside: signOut(visit),
-    content: html`<div class="who"><span class="avatar big" aria-hidden="true">${initialsOf(title)}</span><div><h1${name === null && html` class="address"`}>${isolated(title, IN_TITLE)}</h1>${name !== null && who !== null && html`<p class="soft">${isolated(who)}</p>`}</div></div>
+    content: html`<div class="who"><span class="avatar big" aria-hidden="true">${initialsOf(title)}</span><div>${
+      name === null
+        ? html`<h1 class="address">${contactParts(title)}</h1>`
+        : html`<h1>${isolated(name, IN_TITLE)}</h1>${who !== null && html`<p class="soft">${contactParts(who)}</p>`}`
+    }</div></div>
 ${problemOf(visit, []).above ?? noticeOf(visit)}
 ${content}`,
   }

@@ -169,6 +169,13 @@ const LONG = 32
 export const isolated = (text: string, longest = LONG): Html =>
   html`<bdi>${lineParts(text, longest).map((part, i) => html`${i > 0 && html`<wbr>`}${part}`)}</bdi>`
 
+/** Where there is little room, what stands before the @ is cut, or the line breaks there: the domain says more. */
+export function contactParts(contact: string): Html {
+  const at = contact.lastIndexOf('@')
+  if (at < 1) return isolated(contact)
+  return html`<bdi class="parts" title="${contact}"><span>${contact.slice(0, at)}</span><span>${contact.slice(at)}</span></bdi>`
+}
+
 /** A sentence that names the terms, with a link to them where there is an address. */
 export function withTerms({ pages }: Texts, href: string, sentence: string): Html {
   const [before = '', after = ''] = sentence.split('{terms}')

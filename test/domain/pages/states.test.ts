@@ -298,20 +298,39 @@ test('whose account it is takes one line beside the way back, however long the a
   await page.setViewportSize({ width: 320, height: 800 })
   await page.setContent(stateOf('account-two-factor-endangered').html)
   expect(await page.evaluate<number>(`document.querySelector('.up').offsetHeight`)).toBeLessThan(40)
+  // The domain is cut last.
+  await page.setContent(stateOf('account-password').html)
+  const cut = await page.evaluate(
+    "[...document.querySelectorAll('.up bdi > span')].map((one) => one.scrollWidth > one.clientWidth)",
+  )
+  expect(cut).toEqual([true, false])
   await page.context().close()
 })
 
-test('an address in the head and in a row of the account keeps one line, and is cut at its end', async () => {
+test('an address breaks before its @ in the head of the account, and is cut at its end in a row', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.setViewportSize({ width: 390, height: 800 })
   await page.setContent(stateOf('account').html)
   const shown = await page.evaluate(
-    "[...document.querySelectorAll('.who bdi, a.row bdi')].map((one) => [one.clientHeight < 24, one.scrollWidth > one.clientWidth])",
+    "[...document.querySelectorAll('.who bdi > span, a.row bdi')].map((one) => [one.clientHeight < 26, one.scrollWidth > one.clientWidth])",
   )
   expect(shown).toEqual([
-    [true, true],
+    [true, false],
+    [true, false],
     [true, true],
   ])
+  const [local, domain] = await page.evaluate<[number, number]>(
+    "[...document.querySelectorAll('.who bdi > span')].map((one) => one.offsetTop)",
+  )
+  expect(domain).toBeGreaterThan(local)
+  await page.context().close()
+})
+
+test('a long name takes two lines of the head', async () => {
+  const page = await openTab(await filesOf(world.full, walked))
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.setContent(stateOf('account-endangered').html)
+  expect(await page.evaluate<number>(`document.querySelector('.who h1').offsetHeight`)).toBe(60)
   await page.context().close()
 })
 
