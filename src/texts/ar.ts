@@ -304,7 +304,7 @@ export const ar: Texts = {
       two_factor_enabled: {
         subject: 'فُعّل التحقق بخطوتين لحسابك في {service}',
         email: ['يتطلب تسجيل الدخول الآن خطوة ثانية.', strangeApp],
-        sms: `فعلت الخطوتان في {service}. ${smsAlarm}`,
+        sms: 'فعلت الخطوتان في {service}. لست أنت؟ أعد تعيين كلمة المرور.',
       },
       contact_restored: {
         subject: 'تراجع عن تغيير وسيلة اتصال في حسابك في {service}',
@@ -437,7 +437,7 @@ export const ar: Texts = {
       authenticator_changed: {
         subject: 'لحسابك في {service} تطبيق مصادقة جديد',
         email: ['تأتي رموز الدخول الآن منه. أُنشئت رموز استرداد جديدة، ولم تعد القديمة صالحة.', strangeApp],
-        sms: `تغير تطبيق رموزك في {service}. ${smsAlarm}`,
+        sms: 'تغير تطبيق رموزك في {service}. لست أنت؟ أعد تعيين كلمة المرور.',
       },
       recovery_code_used: {
         subject: 'استُخدم رمز استرداد لحسابك في {service}',

@@ -299,7 +299,7 @@ export const en: Texts = {
       two_factor_enabled: {
         subject: 'Two-factor sign-in was turned on for your account at {service}',
         email: ['Signing in now takes a second step.', strangeApp],
-        sms: `{service}: two-factor sign-in was turned on for your account. ${alarm}`,
+        sms: '{service}: two-factor sign-in was turned on for your account. If this was not you, reset your password at once.',
       },
       contact_restored: {
         subject: 'A change of contact was undone on your account at {service}',
@@ -435,7 +435,7 @@ export const en: Texts = {
           'Codes for signing in now come from it. There are new recovery codes, and the old ones no longer work.',
           strangeApp,
         ],
-        sms: `{service}: your sign-in codes now come from another authenticator app. ${alarm}`,
+        sms: '{service}: your sign-in codes now come from another authenticator app. If this was not you, reset your password at once.',
       },
       recovery_code_used: {
         subject: 'A recovery code of your account at {service} was used',

@@ -305,7 +305,7 @@ export const es: Texts = {
       two_factor_enabled: {
         subject: 'Verificación en dos pasos activada en su cuenta de {service}',
         email: ['Ahora se pide un segundo paso para iniciar sesión.', strangeApp],
-        sms: `{service}: se ha activado la verificacion en dos pasos en su cuenta. ${alarm}`,
+        sms: '{service}: se ha activado la verificacion en dos pasos en su cuenta. Si no fue usted, restablezca su contraseña.',
       },
       contact_restored: {
         subject: 'Se ha deshecho un cambio de contacto en su cuenta de {service}',
@@ -444,7 +444,7 @@ export const es: Texts = {
           'Los códigos para entrar vienen ahora de ella. Hay nuevos códigos de recuperación: los anteriores ya no sirven.',
           strangeApp,
         ],
-        sms: `{service}: sus codigos vienen ahora de otra aplicacion de autenticacion. ${alarm}`,
+        sms: '{service}: sus codigos vienen ahora de otra aplicacion de autenticacion. Si no fue usted, restablezca su contraseña.',
       },
       recovery_code_used: {
         subject: 'Se ha usado un código de recuperación de su cuenta de {service}',

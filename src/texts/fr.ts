@@ -306,7 +306,7 @@ export const fr = {
       two_factor_enabled: {
         subject: 'Double authentification activée sur votre compte {service}',
         email: ['La connexion demande maintenant une seconde étape.', strangeApp],
-        sms: `{service} : la double authentification de votre compte est maintenant active. ${alarm}`,
+        sms: "{service} : la double authentification de votre compte est maintenant active. Si ce n'était pas vous, réinitialisez votre mot de passe.",
       },
       contact_restored: {
         subject: 'Un changement de contact a été annulé sur votre compte {service}',
@@ -447,7 +447,7 @@ export const fr = {
           "C'est elle qui donne maintenant vos codes de connexion. Vos codes de secours ont été renouvelés : les anciens ne sont plus valables.",
           strangeApp,
         ],
-        sms: `{service} : vos codes de connexion viennent d'une autre application. ${alarm}`,
+        sms: "{service} : vos codes de connexion viennent d'une autre application. Si ce n'était pas vous, réinitialisez votre mot de passe.",
       },
       recovery_code_used: {
         subject: 'Un code de secours de votre compte {service} a été utilisé',

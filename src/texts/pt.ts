@@ -306,7 +306,7 @@ export const pt: Texts = {
       two_factor_enabled: {
         subject: 'Autenticação de dois fatores ativada na sua conta em {service}',
         email: ['Iniciar sessão exige agora uma segunda etapa.', strangeApp],
-        sms: `{service}: a autenticacao de dois fatores da sua conta foi ativada. ${smsAlarm}`,
+        sms: '{service}: a autenticacao de dois fatores da sua conta foi ativada. Se nao fez isto, redefina a senha de imediato.',
       },
       contact_restored: {
         subject: 'Uma alteração de contacto foi anulada na sua conta em {service}',
@@ -442,7 +442,7 @@ export const pt: Texts = {
           'Os códigos para entrar vêm agora dele. Há novos códigos de recuperação: os antigos já não servem.',
           strangeApp,
         ],
-        sms: `{service}: os codigos da sua conta agora chegam de outro autenticador. ${smsAlarm}`,
+        sms: '{service}: os codigos da sua conta agora chegam de outro autenticador. Se nao fez isto, redefina a senha de imediato.',
       },
       recovery_code_used: {
         subject: 'Foi usado um código de recuperação da sua conta em {service}',

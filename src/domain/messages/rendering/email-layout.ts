@@ -97,6 +97,8 @@ export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutH
   const content = [
     ...above.map(paragraph),
     ...codeBlock(code, validity),
+    // A code is entered there; what else is said of it comes last.
+    ...(code === null ? [] : waiting.splice(0)),
     ...factRows(facts, below.length > 0 || buttons.length > 0),
     ...below.flatMap(paragraphWith(parts, waiting)),
   ]

@@ -1,7 +1,6 @@
 /** The buttons of e-mails: the first one of a notice does what it advises, the second leads to what it is about. */
 import type { MessageFacts, MessageTexts } from '../../../texts/messages.ts'
 import type { Texts } from '../../../texts/texts.ts'
-import { accountCodeKinds } from '../codes/store.ts'
 import type { MessagePurpose, NoticePurpose, OperatorPurpose } from '../outbox/message.ts'
 import type { EmailButton } from './email-layout.ts'
 
@@ -22,7 +21,8 @@ const places = {
   sign_in: ['/sign-in', ({ pages }) => pages.sign_in],
   recover: ['/recover', ({ reset }) => reset],
   password: ['/account/password', ({ reset }) => reset],
-  choose_password: ['/choose-password', ({ reset }) => reset],
+  recovery: ['/choose-password', ({ reset }) => reset],
+  invitation: ['/choose-password', ({ actions }) => actions.accept],
   email: ['/account/email', ({ pages }) => pages.email],
   passkeys: ['/account/passkeys', ({ pages }) => pages.passkeys],
   two_factor: ['/account/two-factor', ({ pages }) => pages.two_factor],
@@ -105,7 +105,7 @@ export function noticeButtons(
 
 /** The codes of an administrator come to people who asked for none on any page. Others are entered where they were asked for. */
 export const codeButtons = (purpose: string, labels: Labels, at: Origins): EmailButton[] =>
-  accountCodeKinds.some((kind) => kind === purpose) ? pageButtons(['choose_password'], labels, at) : []
+  purpose === 'recovery' || purpose === 'invitation' ? pageButtons([purpose], labels, at) : []
 
 const pageButtons = (names: readonly (keyof typeof places)[], labels: Labels, { pages }: Origins) =>
   names.flatMap((name) => {

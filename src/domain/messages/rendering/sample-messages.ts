@@ -40,11 +40,14 @@ const groups: Partial<Record<string, CallerGroup>> = {
   invitation: 'owner',
 }
 
+/** What the team does says nothing of its devices. */
+const ofTheTeam = new Set(['invited', 'recovery_created', 'account_unlocked', 'two_factor_removal'])
+
 /** As outbox/queue-sql.ts stores them. */
 function valuesOf(purpose: string, isCode: boolean): Record<string, string> {
   if (purpose.startsWith('operator_')) return { about: subjects[purpose] ?? '' }
   const { device, address, ...rest } = values
-  if (!isCode) return values
+  if (!isCode) return ofTheTeam.has(purpose) ? rest : values
   if (groups[purpose] === 'password') return { ...rest, address }
   const isSession = groups[purpose] === 'owner' && !isToNewContact(purpose) && !isAccountCode(purpose)
   return isSession ? values : rest
