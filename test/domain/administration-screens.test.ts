@@ -31,6 +31,7 @@ const service = useService({
   settings: {
     admin: { listen: `127.0.0.1:${port}` },
     pages: { logo },
+    roles: { 7: 'editor' },
     passkeys: { rp_id: 'localhost', origins: ['http://localhost:3000'] },
   },
 })
@@ -318,10 +319,15 @@ describe('the page of administration', () => {
     await announced(page, 'The account was erased.')
     expect((await service.post('login', bob)).body.code).toBe('invalid_credentials')
 
+    await asOperator(service, 'POST', 'accounts', { email: newEmail(), groups: ['crew'] })
     const made = `somebody.with.a.rather.long.name.${newEmail().replaceAll('-', '.')}`
     await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts`)
     await heading(page, 'Accounts')
     await press(page, 'New account')
+    const offered = await page.$$eval('dialog datalist option', (all) =>
+      all.map((option) => (option as unknown as { value: string }).value),
+    )
+    expect(offered).toEqual(['editor', 'crew'])
     await page.fill('dialog input[name=email]', made)
     await page.fill('dialog input[name=username]', 'dora')
     await page.fill('dialog input[name=groups]', 'staff, beta')

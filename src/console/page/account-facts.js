@@ -15,7 +15,7 @@ import { announce } from './dialogs.js'
 import { badge, breakable, button, capital, details, deviceName, element, say } from './elements.js'
 import { choice, field, listOf } from './forms.js'
 import { IN_TITLE } from './line-breaks.js'
-import { readRole } from './screen-accounts.js'
+import { readRole, suggestions } from './screen-accounts.js'
 import { time } from './times.js'
 
 const languages = new Intl.DisplayNames(document.documentElement.lang, { type: 'language' })
@@ -163,9 +163,6 @@ function signingIn(context, { sessions, passkeys, identities }) {
     ],
   ])
 }
-
-/** The roles that have a name, and the groups in use: nothing where they cannot be read. */
-const suggestions = () => call('GET', 'groups').catch(() => ({ roles: [], groups: [] }))
 
 /** So many groups are shown as boxes to tick. */
 const MOST_BOXES = 24

@@ -21,6 +21,18 @@ export const stateOf = ({ locked_at: lockedAt, account_confirmed: isConfirmed, l
 /** A role is named by its number, or by its name. */
 export const readRole = (typed) => (/^\d+$/.test(typed) ? Number(typed) : typed)
 
+/** The roles that have a name, and the groups in use: nothing where they cannot be read. */
+export const suggestions = () => call('GET', 'groups').catch(() => ({ roles: [], groups: [] }))
+
+/** The role and the groups of somebody new. */
+export async function givingFields(roleHint, groupsHint) {
+  const { roles, groups } = await suggestions()
+  return [
+    field('role_id', say('role'), { hint: roleHint, suggestions: roles.map(({ name }) => name) }),
+    field('groups', say('groups'), { hint: groupsHint, suggestions: groups }),
+  ]
+}
+
 function nameCell(account) {
   const { email, phone, profile, username, uuid } = account
   const name = personOf(account)
@@ -105,9 +117,8 @@ async function createAccount() {
     [
       field('email', say('email'), { type: 'email', autocomplete: 'off' }),
       field('phone', say('phone'), { type: 'tel', autocomplete: 'off', hint: say('phone_hint') }),
-      field('role_id', say('role')),
+      ...(await givingFields(say('role_hint'), say('groups_hint'))),
       field('username', say('username'), { autocomplete: 'off', hint: say('username_hint') }),
-      field('groups', say('groups'), { hint: say('groups_hint') }),
       choice('verified', say('contacts_are_verified')),
       choice('invite', say('send_invitation'), { checked: true }),
     ],

@@ -4,6 +4,7 @@ import { announce, copyable, dialog, showOnce } from './dialogs.js'
 import { badge, button, element, emptyState, facts, say, titleRow, twoLines } from './elements.js'
 import { field, listOf } from './forms.js'
 import { pagedTable } from './pages.js'
+import { givingFields, readRole } from './screen-accounts.js'
 import { daysField } from './screen-prefixes.js'
 import { number, time } from './times.js'
 
@@ -46,23 +47,13 @@ export async function invitationsScreen(_search, refresh) {
   ]
 }
 
-/** The roles and groups that can be given, as suggestions. */
-async function givingFields() {
-  const { roles, groups } = await call('GET', 'groups').catch(() => ({ roles: [], groups: [] }))
-  return [
-    field('role_id', say('role'), {
-      hint: say('invitation_role_hint'),
-      suggestions: roles.map(({ name }) => name),
-    }),
-    field('groups', say('groups'), { hint: say('invitation_groups_hint'), suggestions: groups }),
-  ]
-}
+const invitationFields = () => givingFields(say('invitation_role_hint'), say('invitation_groups_hint'))
 
 const expiresField = () => daysField('days', say('expires'), ['1', '7', '30', '90', '365'], '7')
 
 const given = ({ days, role_id, groups, note }) => ({
   expires_in: Number(days) * DAY_SECONDS,
-  ...(role_id && { role_id: /^\d+$/.test(role_id) ? Number(role_id) : role_id }),
+  ...(role_id && { role_id: readRole(role_id) }),
   ...(groups && { groups: listOf(groups) }),
   ...(note && { note }),
 })
@@ -72,7 +63,7 @@ async function inviteByMail(refresh) {
     say('invite_by_mail'),
     [
       field('emails', say('emails'), { tagName: 'textarea', hint: say('emails_hint'), required: true }),
-      ...(await givingFields()),
+      ...(await invitationFields()),
       expiresField(),
       field('note', say('note')),
     ],
@@ -100,7 +91,7 @@ async function create(refresh) {
     [
       field('uses', say('uses'), { value: '1', required: true }),
       expiresField(),
-      ...(await givingFields()),
+      ...(await invitationFields()),
       field('domain', say('domain'), { hint: say('invitation_domain_hint') }),
       field('note', say('note')),
     ],
