@@ -19,7 +19,7 @@ nav.top { padding: 24px 0; }
 .brand { color: inherit; }
 .soft { margin: 6px 0 16px; }
 .tools { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 16px; }
-.tools input { flex: 1 1 200px; width: auto; }
+.tools input { flex: 1 1 200px; width: auto; min-width: 0; }
 .tools select, .tools .button { width: auto; }
 a.row[aria-current] { background: var(--raised); }
 article { margin: 0 0 12px; padding: 14px 18px; background: var(--ground); border: 1px solid var(--line); border-radius: 12px; }
@@ -145,6 +145,7 @@ export function mailboxPage(entries: MailboxEntry[], language: Language, texts: 
 </head>
 <body data-newest="${newest}" data-copied="${words.copied}">
 <nav class="top"><a class="brand" href="/"><span class="mark" aria-hidden="true">P</span> <span>poterne</span></a><a href="/swagger">${words.documentation}</a></nav>
+<main>
 <h1>${words.title}</h1>
 <p class="soft">${words.about}</p>
 <form class="tools" method="post" action="/dev/mailbox/clear">
@@ -152,7 +153,6 @@ export function mailboxPage(entries: MailboxEntry[], language: Language, texts: 
 <select id="channel" aria-label="${words.channel}"><option value="">${words.all}</option><option value="email">${words.email}</option><option value="sms">${words.sms}</option></select>
 <button class="button quiet">${words.clear}</button>
 </form>
-<main>
 <p id="none" class="soft" hidden>${words.empty}</p>
 <div class="mail">
 <ol class="card rows" aria-label="${words.messages}">

@@ -17,11 +17,21 @@ main p { margin-top: 16px; }
 main pre { margin-top: 8px; }
 .row form { flex: 0 1 auto; }
 .row form > .button { white-space: normal; overflow-wrap: anywhere; }
+.acts { flex-wrap: wrap; }
+.acts > .text { flex-basis: 220px; }
+.copy { min-height: 24px; font-size: 14px; }
 `
 const style = styleIn(BUILT_IN_COLOUR) + more
 
-/** An app shows another code each half minute. */
+/** An app shows another code each half minute. Browsers let only pages of this machine, or by HTTPS, copy. */
 const script = `
+for (const copy of document.querySelectorAll('.copy')) {
+  copy.hidden = !navigator.clipboard
+  copy.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(copy.previousElementSibling.textContent)
+    copy.textContent = document.body.dataset.copied
+  })
+}
 setInterval(async () => {
   try {
     const answer = await fetch('/dev/people.json', { cache: 'no-store' })
@@ -67,7 +77,7 @@ export function startPage(shown: StartPage, language: Language, texts: Texts) {
 <title>poterne</title>
 <style>${style}</style>
 </head>
-<body class="wide">
+<body class="wide" data-copied="${escapeHtml(words.copied)}">
 <header class="column top"><span class="brand"><span class="mark" aria-hidden="true">P</span> <span>poterne</span></span></header>
 <main class="column">
 <h1 class="hidden">poterne</h1>
@@ -98,13 +108,17 @@ function card(
 ) {
   const { start } = texts
   const name = escapeHtml(identifier)
+  // What stands before it is copied.
+  const copy = `<button class="link copy" type="button" hidden>${escapeHtml(texts.mailbox.copy)}<span class="hidden"> ${name}</span></button>`
   const lines = [
     escapeHtml(start[`about_${about}`]),
     isOwner ? escapeHtml(start.owner) : '',
-    password === null ? '' : `${escapeHtml(start.password)} <code>${escapeHtml(password)}</code>`,
-    appSecret === null ? '' : `${escapeHtml(start.app_code)} <output data-of="${name}">${code}</output>`,
+    password === null ? '' : `${escapeHtml(start.password)} <code>${escapeHtml(password)}</code> ${copy}`,
+    appSecret === null
+      ? ''
+      : `${escapeHtml(start.app_code)} <output data-of="${name}">${code}</output> ${copy}`,
   ]
-  return `<li><div class="row acts"><span class="text"><span dir="ltr">${name}</span>
+  return `<li><div class="row acts"><span class="text"><span><bdi dir="ltr">${name}</bdi> ${copy}</span>
 ${lines.map((line) => (line === '' ? '' : `<span>${line}</span>`)).join('\n')}</span>
 <form method="post" action="/dev/sign-in"><input type="hidden" name="identifier" value="${name}"><button class="button quiet little">${escapeHtml(fillSentence(start.sign_in_as, { name: identifier }))}</button></form></div>
 </li>`
