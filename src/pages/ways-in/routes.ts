@@ -102,14 +102,17 @@ export function createWaysInRoutes(
     routes.get(
       path,
       ({ request, client, query }) =>
-        visits.show((visit) =>
+        visits.show(async (visit) =>
           path === '/sign-up' && typeof query.invitation === 'string'
             ? waysIn.holdInvitation(visit, query.invitation)
             : path === '/sign-in' && visit.session && !visit.flow.problem && !visit.flow.signInAfter
               ? visits.leave(visit, visit.flow.to ?? home)
               : path === '/code' && visit.flow.methods && visit.ticket === null
                 ? waysIn.startAgain(visit, '/sign-in')
-                : screen(visit, drawing(visit)),
+                : screen(visit, {
+                    ...drawing(visit),
+                    ...(path === '/sign-up' && { given: await waysIn.givenTo(visit) }),
+                  }),
         )({ request, client }),
       pageRoute,
     )

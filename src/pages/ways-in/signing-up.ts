@@ -1,6 +1,7 @@
 /** The way to a new account: registration, its confirmation, and invitations. */
 
-import { termsRequired } from '../../domain/accounts/admission/service.ts'
+import { type Admission, termsRequired } from '../../domain/accounts/admission/service.ts'
+import type { Roles } from '../../domain/accounts/core/roles.ts'
 import type { Memberships } from '../../domain/self-service/invitations/service.ts'
 import type { RegistrationService } from '../../domain/sign-in/registration/service.ts'
 import type { WaitingPassword } from '../../domain/sign-in/registration/waiting-password.ts'
@@ -10,16 +11,24 @@ import type { Typed, Visit } from '../visits/visit.ts'
 import { type Arriving, entryOf, stays, typedIdentifier } from './arrival.ts'
 
 interface Needs extends Pick<Ground, 'config'> {
+  admission: Pick<Admission, 'findUsable'>
+  roles: Pick<Roles, 'named'>
   visits: Visits
   registration: RegistrationService
   memberships: Memberships
+}
+
+/** The gifts of an invitation: the name of a role, which only new accounts get, and groups. */
+export interface Invited {
+  role: string | null
+  groups: readonly string[]
 }
 
 /** A registration waits that long for its confirmation in the browser that made it. */
 const REGISTRATION_SECONDS = 86_400
 
 export function createSigningUp(
-  { visits, registration, memberships, config: { accounts } }: Needs,
+  { visits, registration, memberships, admission, roles, config: { accounts } }: Needs,
   { leadTo, refuseEarlier, sentAgain, arrive, noteTerms }: Arriving,
 ) {
   async function register(visit: Visit, typed: Typed): Promise<Response> {
@@ -43,6 +52,14 @@ export function createSigningUp(
   /** The link of an invitation leads to an address that does not show its code, and spends nothing. */
   const holdInvitation = (visit: Visit, invitation: string): Response =>
     leadTo(visit, '/sign-up', { invitation: invitation.slice(0, 100) })
+
+  /** It is null without an invitation that holds. A role without a name would say nothing. */
+  async function givenTo({ flow }: Visit): Promise<Invited | null> {
+    const invitation = flow.invitation === undefined ? null : await admission.findUsable(flow.invitation)
+    if (invitation === null) return null
+    const role = roles.named().find(({ id }) => id === invitation.roleId)
+    return { role: role?.name ?? null, groups: invitation.groups }
+  }
 
   async function join(visit: Visit): Promise<Response> {
     const { session, flow } = visit
@@ -76,7 +93,7 @@ export function createSigningUp(
     return sentAgain(visit, '/confirm', identifier)
   }
 
-  return { register, holdInvitation, join, confirm, confirmAgain }
+  return { register, holdInvitation, givenTo, join, confirm, confirmAgain }
 }
 
 const encode = (bytes: Uint8Array | null) => (bytes === null ? '' : Buffer.from(bytes).toString('base64url'))

@@ -18,6 +18,7 @@ describe('by invitation, with terms', () => {
       pages: { enabled: true, terms: 'https://www.example.com/terms' },
       accounts: { registration: 'invitation', terms: '2026-11' },
       admin: { listen: '127.0.0.1:8081' },
+      roles: { 7: 'editor' },
     },
   })
   const invite = async (body: object = {}): Promise<string> => {
@@ -58,9 +59,22 @@ describe('by invitation, with terms', () => {
     await first.press('Confirm', { otp: await service.inbox.nextCode(email) })
     await first.open(await invite({ groups: ['course'] }))
     expect(first.title).toBe('Join Poterne')
+    expect(first.html).toMatch(/and keep your account\. Groups: course\.<\/p>/)
     await first.press('Join')
     const found = await asOperator(service, 'GET', `accounts?query=${encodeURIComponent(email)}`)
     expect(found.body.items[0].groups).toEqual(['course'])
+  })
+
+  test('its page says which role and groups it gives, and a role alone to new accounts', async () => {
+    const lead = async (link: string) => {
+      const { html } = await openBrowser(service.url).open(link)
+      return /<p class="lead"[^>]*>(.*?)<\/p>/.exec(html)?.[1] ?? null
+    }
+    expect([
+      await lead(await invite({ role_id: 'editor', groups: ['staff', 'course'] })),
+      await lead(await invite({ role_id: 12 })),
+      await lead('/sign-up?invitation=AAAA-AAAA-AAAA-AAAA'),
+    ]).toEqual(['You are invited. Role: editor. Groups: course, staff.', 'You are invited.', null])
   })
 
   test('an invitation that does not hold says so', async () => {

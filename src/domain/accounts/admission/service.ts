@@ -123,6 +123,8 @@ export function createAdmission(needs: Needs) {
     },
     /** It serves somebody who has an account. */
     findInvitation,
+    /** It serves a page that says what an invitation gives. Nobody guesses 80 random bits, so a wrong one is not counted. */
+    findUsable,
     /** Tells whether the account has the verified address that the invitation asks for. */
     isFor: (
       { domain }: Invitation,

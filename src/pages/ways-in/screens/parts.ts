@@ -21,6 +21,7 @@ import {
 import { type Html, html } from '../../frame/html.ts'
 import type { View } from '../../visits/visit.ts'
 import type { ShownProblem } from '../problems.ts'
+import type { Invited } from '../signing-up.ts'
 
 /** The offers of the forms, from the configuration. */
 export interface Offered {
@@ -50,6 +51,8 @@ export interface Offered {
 
 export interface Drawing {
   offered: Offered
+  /** The gifts of the invitation whose link led here; null or missing: there is none that holds. */
+  given?: Invited | null
   /** Tells whether messages are late now. */
   isLate(channel: 'email' | 'sms'): boolean
   now: Date

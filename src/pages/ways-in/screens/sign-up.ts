@@ -20,14 +20,27 @@ import {
   termsCheck,
 } from './parts.ts'
 
+function groupsGiven({ texts: { pages } }: View, given: Drawing['given']): string[] {
+  if (!given || given.groups.length === 0) return []
+  return [fillSentence(pages.invited_groups, { groups: given.groups.join(', ') })]
+}
+
+/** What the invitation gives a new account. */
+function invitedLead(visit: View, { given }: Drawing): string | null {
+  const { pages } = visit.texts
+  if (!given) return null
+  const role = given.role === null ? [] : [fillSentence(pages.invited_role, { role: given.role })]
+  return [pages.invited, ...role, ...groupsGiven(visit, given)].join(' ')
+}
+
 /** Somebody who is signed in followed the link of an invitation. */
-function joinScreen(visit: View, { to, now, offered }: Drawing): Screen {
+function joinScreen(visit: View, { to, now, offered, given }: Drawing): Screen {
   const { pages } = visit.texts
   const who = visit.session?.account.email ?? visit.session?.account.phone ?? ''
   const title = fillSentence(pages.join_service, { service: offered.service })
   return {
     title,
-    content: html`${heading(title, withContact(pages.join_lead, who))}
+    content: html`${heading(title, html`${withContact(pages.join_lead, who)} ${groupsGiven(visit, given)}`)}
 ${showProblem(visit, [], { now }).above}
 <form method="post" action="${to('/sign-up/join')}">${submit(pages.join)}</form>
 <p class="foot"><a href="${to('/leave')}">${pages.not_now}</a></p>`,
@@ -68,7 +81,7 @@ export function signUpScreen(visit: View, drawing: Drawing): Screen {
   })
   return {
     title: pages.create_account,
-    content: html`${heading(pages.create_account)}
+    content: html`${heading(pages.create_account, invitedLead(visit, drawing))}
 ${problem.above}
 <form method="post" action="${to('/sign-up')}" id="ways">
 ${identifierInput(visit, offered, {
