@@ -2,10 +2,10 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import { stranger } from '../../src/domain/foundation/limits/callers.ts'
+import { callerGroups, stranger } from '../../src/domain/foundation/limits/callers.ts'
 import type { AttemptStore } from '../../src/domain/messages/codes/attempt-store.ts'
 import { type CodeBinding, createCodeService } from '../../src/domain/messages/codes/service.ts'
-import type { CodeKey, CodeResult } from '../../src/domain/messages/codes/store.ts'
+import { type CodeKey, type CodeResult, codePurposes } from '../../src/domain/messages/codes/store.ts'
 import type { Config } from '../../src/platform/config/types.ts'
 import { statement } from '../../src/platform/postgres/database.ts'
 import type { ServerSecret } from '../../src/platform/secret.ts'
@@ -254,13 +254,38 @@ forEachBackend('one-time codes', (backend, name) => {
     for (const key of [living, taken]) await codes.put(key, live, start)
     await codes.take(taken, right, 5, start)
     const nobodys = { hash: hashOf('nobody has it'), expiresAt: after(2 * lifetimeMs) }
-    for (const key of [living, taken, unsent]) await codes.kill(key, nobodys, start)
+    for (const { subject } of [living, taken, unsent]) await codes.kill(subject, nobodys, start)
     const results = []
     for (const key of [living, taken, unsent]) {
       expect(await codes.start(key, live, after(lifetimeMs))).toBe(false)
       results.push(await codes.take(key, right, 5, after(2 * lifetimeMs - 1)))
     }
     expect(results).toEqual(['wrong', 'spent', 'wrong'])
+  })
+
+  test('the codes of a subject are killed for every purpose and group, and nobody else’s', async () => {
+    const { codes } = backend()
+    const [{ subject }, neighbour] = [newKey(), newKey()]
+    const keys = codePurposes.flatMap((purpose) => callerGroups.map((group) => ({ subject, purpose, group })))
+    for (const key of [...keys, neighbour]) await codes.put(key, live, start)
+    await codes.kill(subject, { hash: hashOf('nobody has it'), expiresAt: after(lifetimeMs) }, start)
+    for (const key of keys) expect(await codes.take(key, right, 5, start)).toBe('wrong')
+    expect(await codes.take(neighbour, right, 5, start)).toBe('right')
+  })
+
+  test('of 32 who take codes of a subject while they are killed nobody waits for another in a circle', async () => {
+    const { codes } = backend()
+    const key = newKey()
+    const nobodys = { hash: hashOf('nobody has it'), expiresAt: after(lifetimeMs) }
+    await codes.put(key, live, start)
+    await codes.put({ ...key, group: 'owner' }, { ...live, hash: wrong }, start)
+    const answers = await times<unknown>(32, (i) =>
+      i % 4 === 0
+        ? codes.kill(key.subject, nobodys, start)
+        : codes.take(key, i % 2 ? right : wrong, 40, start),
+    )
+    expect(answers.filter((answer) => answer === 'right').length).toBeLessThanOrEqual(2)
+    expect(await codes.take(key, right, 40, start)).not.toBe('right')
   })
 
   for (const callers of [32, 200])

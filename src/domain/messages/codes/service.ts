@@ -11,14 +11,13 @@ import type { ServerSecret } from '../../../platform/secret.ts'
 import { AppError } from '../../../texts/errors.ts'
 import { decoySubject } from '../../foundation/decoys/decoys.ts'
 import { channelOfDestination } from '../../foundation/identifiers/identifier.ts'
-import { callerGroups } from '../../foundation/limits/callers.ts'
 import { createPendingAttempts } from '../../foundation/limits/pending-attempts.ts'
 import { type Metrics, noMetrics } from '../../foundation/metrics/metrics.ts'
 import { isCodeOf, type TestIdentity } from '../../foundation/test-identities/service.ts'
 import { type AttemptStore, IN_A_ROW } from './attempt-store.ts'
 import { type Counted, type CountedAttempt, createCounting } from './counting.ts'
 import { CODE_DIGITS, digitsOf } from './digits.ts'
-import { type CodeKey, type CodeResult, type CodeStore, codePurposes, type TriedKey } from './store.ts'
+import type { CodeKey, CodeResult, CodeStore, TriedKey } from './store.ts'
 
 export const SEED_BYTES = 16
 
@@ -182,13 +181,7 @@ export function createCodeService(needs: Needs) {
     async kill(subject: string): Promise<void> {
       const now = clock.now()
       // The code is not removed: a sending that finds no code would put its own there.
-      await Promise.all(
-        codePurposes.flatMap((purpose) =>
-          callerGroups.map((group) =>
-            store.kill({ subject, purpose, group }, { hash: randomBytes(32), expiresAt: expiry(now) }, now),
-          ),
-        ),
-      )
+      await store.kill(subject, { hash: randomBytes(32), expiresAt: expiry(now) }, now)
     },
     /**
      * The decoy subject for an identifier without an account: the same keys and the same work, and no code is ever

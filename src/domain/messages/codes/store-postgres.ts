@@ -10,7 +10,10 @@ import type { Database } from '../../../platform/postgres/database.ts'
 import { codes } from '../../../platform/postgres/schema.ts'
 import { defineStatement } from '../../../platform/postgres/statement.ts'
 import { createExpirySweep } from '../../../platform/postgres/sweep.ts'
-import type { CodeStore, TriedKey } from './store.ts'
+import { type CodeStore, codeSlots, type TriedKey } from './store.ts'
+
+const slotOf = ({ purpose, group }: Omit<TriedKey, 'subject'>) =>
+  group === 'stranger' ? purpose : `${purpose}/${group ?? 'none'}`
 
 const put = defineStatement({
   name: 'codes.put',
@@ -31,12 +34,15 @@ const put = defineStatement({
    where ${p.messageId} is null or code.message_id <= ${p.messageId} or code.expires_at <= ${p.now}`,
 })
 
+/** It locks the rows in the order in which `take` does. */
 const kill = defineStatement({
   name: 'codes.kill',
-  params: { subject: 'uuid', slot: 'text', hash: 'bytea', expiresAt: 'timestamptz' },
+  params: { subject: 'uuid', hash: 'bytea', expiresAt: 'timestamptz' },
   sql: (p) => sql`
   insert into ${codes} as code (subject, purpose, hash, expires_at)
-  values (${p.subject}, ${p.slot}, ${p.hash}, ${p.expiresAt})
+  select ${p.subject}, slot, ${p.hash}, ${p.expiresAt}
+    from unnest(${sql.raw(`'{${codeSlots.map(slotOf)}}'`)}::text[]) as slot
+   order by slot
   on conflict (subject, purpose) do update
      set expires_at = excluded.expires_at,
          hash = case when code.used_at is null then excluded.hash else code.hash end`,
@@ -113,10 +119,7 @@ const holds = defineStatement({
 
 const sweep = createExpirySweep(codes, 'codes.sweep', sql`subject, purpose`)
 
-const keyOf = ({ subject, purpose, group }: TriedKey) => ({
-  subject,
-  slot: group === 'stranger' ? purpose : `${purpose}/${group ?? 'none'}`,
-})
+const keyOf = ({ subject, ...slot }: TriedKey) => ({ subject, slot: slotOf(slot) })
 
 export function createPostgresCodeStore(database: Database): CodeStore {
   return {
@@ -130,7 +133,7 @@ export function createPostgresCodeStore(database: Database): CodeStore {
     },
     holds: async ({ subject, purpose }, hash, attempts, at, orSpent = false) =>
       (await database.first(holds, { subject, purpose, hash, attempts, now: at, orSpent }))!.holds,
-    kill: (key, code) => database.run(kill, { ...keyOf(key), ...code }),
+    kill: (subject, code) => database.run(kill, { subject, ...code }),
     sweep: (at, limit) => sweep(database, { now: at, limit }),
   }
 }

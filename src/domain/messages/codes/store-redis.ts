@@ -6,7 +6,7 @@
 import type { RedisConnection } from '../../../platform/redis/connection.ts'
 import { defineScript, runScript } from '../../../platform/redis/script.ts'
 import { callerGroups } from '../../foundation/limits/callers.ts'
-import type { CodeKey, CodeResult, CodeStore } from './store.ts'
+import { type CodeKey, type CodeResult, type CodeStore, codeSlots } from './store.ts'
 
 /** The key's own expiry is for tidiness; what counts is `ends` against the caller's clock. */
 const put = defineScript(`
@@ -19,13 +19,15 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2] - ARGV[3])
 `)
 
 const kill = defineScript(`
-local code = redis.call('HMGET', KEYS[1], 'message', 'used')
-if not code[2] then
-  redis.call('HSET', KEYS[1], 'hash', ARGV[1], 'message', code[1] or 0)
-  redis.call('HSETNX', KEYS[1], 'attempts', 0)
+for _, key in ipairs(KEYS) do
+  local code = redis.call('HMGET', key, 'message', 'used')
+  if not code[2] then
+    redis.call('HSET', key, 'hash', ARGV[1], 'message', code[1] or 0)
+    redis.call('HSETNX', key, 'attempts', 0)
+  end
+  redis.call('HSET', key, 'ends', ARGV[2])
+  redis.call('PEXPIRE', key, ARGV[2] - ARGV[3])
 end
-redis.call('HSET', KEYS[1], 'ends', ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[2] - ARGV[3])
 `)
 
 const start = defineScript(`
@@ -89,8 +91,9 @@ export function createRedisCodeStore(redis: RedisConnection): CodeStore {
       const keys = callerGroups.map((group) => nameOf({ ...key, group }))
       return (await runScript(redis, holds, keys, [hash, attempts, now.getTime(), orSpent ? 1 : 0])) === 1
     },
-    kill: async (key, { hash, expiresAt }, now) => {
-      await run(kill, key, [hash, expiresAt.getTime(), now.getTime()])
+    kill: async (subject, { hash, expiresAt }, now) => {
+      const keys = codeSlots.map((slot) => nameOf({ subject, ...slot }))
+      await runScript(redis, kill, keys, [hash, expiresAt.getTime(), now.getTime()])
     },
     sweep: async () => 0,
   }

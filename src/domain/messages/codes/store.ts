@@ -5,7 +5,7 @@
  * nobody's attempts end somebody else's code. Of any number of callers with the right hash exactly one gets `right`. A
  * code ends after `attempts` wrong attempts, when it expires, and when it is used; every code has an expiry.
  */
-import type { CallerGroup } from '../../foundation/limits/callers.ts'
+import { type CallerGroup, callerGroups } from '../../foundation/limits/callers.ts'
 
 export const codePurposes = [
   'confirmation',
@@ -38,6 +38,11 @@ export interface CodeKey {
   group: CallerGroup
 }
 
+/** Every code that a subject may have. */
+export const codeSlots: readonly Omit<CodeKey, 'subject'>[] = codePurposes.flatMap((purpose) =>
+  callerGroups.map((group) => ({ purpose, group })),
+)
+
 /** The group of the caller; null if a wrong attempt counts on no code. */
 export type TriedKey = Omit<CodeKey, 'group'> & { group: CallerGroup | null }
 
@@ -68,10 +73,11 @@ export interface CodeStore {
   /** Tells whether `take` would be `right`, or with `orSpent` also whether it would be `spent`. Changes nothing. */
   holds(key: TriedKey, hash: Uint8Array, attempts: number, now: Date, orSpent?: boolean): Promise<boolean>
   /**
-   * Ends the code, also one whose message is still on its way: `hash` matches no code, and stays until `expiresAt`. A
-   * used code stays as it is, so that parallel calls with it still get `spent`.
+   * Ends the codes of the subject for every purpose and group, also those whose message is still on its way: `hash`
+   * matches no code, and stays until `expiresAt`. A used code stays as it is, so that parallel calls with it still get
+   * `spent`.
    */
-  kill(key: CodeKey, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<void>
+  kill(subject: string, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<void>
   /** Removes up to `limit` expired codes and returns how many it removed. Redis does this by itself and returns 0. */
   sweep(now: Date, limit: number): Promise<number>
 }
