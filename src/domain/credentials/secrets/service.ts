@@ -89,12 +89,13 @@ export function createSecrets(needs: Needs) {
     }
     const missing = lastingLabels.filter((label) => !opened.has(label))
     if (missing.length === 0) return
-    for (const label of missing) {
+    const keys = missing.map((label) => {
       const instead = lost.find((each) => each.label === label)?.sealedKey ?? null
       const source = inUse === null || inUse === 'new' || instead !== null ? null : inUse
       const key = source?.keyOf(label) ?? randomBytes(32)
-      await store.putLastingKey({ label, sealedKey: secret.seal(LASTING_KEY, key) }, instead)
-    }
+      return { label, sealedKey: secret.seal(LASTING_KEY, key), instead }
+    })
+    await store.putLastingKeys(keys)
     // Another replica may have been faster.
     if ((await readLastingKeys()).lost.length > 0) throw new Error(REPLACED)
   }

@@ -72,8 +72,11 @@ export function createSecretStore(database: Database) {
   return {
     listLastingKeys: (): Promise<SealedLastingKey[]> => database.all(listLastingKeys, {}),
     /** Adds the key where there is none, or puts it in the place of `instead` if that still stands there. */
-    putLastingKey: ({ label, sealedKey }: SealedLastingKey, instead: Uint8Array | null): Promise<void> =>
-      database.run(putLastingKey, { label, sealedKey, instead }),
+    putLastingKey: (key: SealedLastingKey, instead: Uint8Array | null): Promise<void> =>
+      database.run(putLastingKey, { ...key, instead }),
+    /** Does so with each of them, in one trip. */
+    putLastingKeys: (keys: (SealedLastingKey & { instead: Uint8Array | null })[]): Promise<unknown> =>
+      database.transaction(({ run }) => Promise.all(keys.map((key) => run(putLastingKey, key)))),
     /** Notes which secrets a replica has now; the others that are known are missing there. */
     noteUse: ({ current, accepted }: { current: string; accepted: string[] }, now: Date): Promise<void> =>
       database.run(noteUse, { current, accepted: JSON.stringify(accepted), now }),
