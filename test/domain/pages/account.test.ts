@@ -251,6 +251,27 @@ describe('what the pages of an account show', () => {
     expect(browser.html).toMatch(/<h2 class="group">\w+ \d+, \d{4}<\/h2>.*>\d+:\d\d\s[AP]M UTC<\/time>/s)
   })
 
+  test('the history asks "Was this not you?" at what failed and at a device that is new, else once below', async () => {
+    const { browser, person } = await signedIn()
+    const asked = async () => {
+      await browser.open('/account/history')
+      return [...browser.html.matchAll(/<li>.*?<\/li>/gs)].flatMap(([row]) =>
+        row.includes('Was this not you?') ? [row.replaceAll(/<[^>]*>/g, '').trim()] : [],
+      )
+    }
+    const last = (text: string) =>
+      expect.stringMatching(new RegExp(`^${text}.*Was this not you\\? See your devices$`, 's'))
+    expect([await asked(), browser.html.split('Was this not you?').length]).toEqual([[], 2])
+    await service.post('login', { identifier: person.identifier, password: 'wrong one here' })
+    await service.inside.services.events.flush()
+    for (let times = 0; times < 2; times++)
+      await service.post('login', { ...person, device_name: 'Old telephone' })
+    expect([await asked(), browser.html.split('Was this not you?').length]).toEqual([
+      [last('You signed in Old telephone'), last('A sign-in failed')],
+      3,
+    ])
+  })
+
   test('the export is a file, and an old sign-in has to be repeated', async () => {
     const { browser, person } = await signedIn()
     await browser.open('/account/export')

@@ -91,24 +91,40 @@ const eventIcons: Record<string, IconName> = {
   'account.exported': 'download',
 }
 
+/**
+ * Tells whether the owner may not know it: somebody did not come in, or did so from a device that nothing `before` it came from,
+ * as far as the page goes back.
+ */
+function isStrange({ type, device }: EventRecord, before: readonly EventRecord[]): boolean {
+  if (alarming.has(type)) return true
+  const known = before.flatMap((event) => (event.outcome === 'success' && event.device) || [])
+  return device !== null && known.length > 0 && !known.includes(device)
+}
+
 /** The events that owners know a sentence for; the others are for programs. */
 export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], next: string | null): Screen {
   const { pages } = visit.texts
   const sentence = (type: string) =>
     pages[`event_${type.replaceAll('.', '_')}` as keyof typeof pages] as string | undefined
   const days = new Map<string, Html[]>()
-  for (const event of events) {
+  const wasNotYou = html`<a href="/account/sessions">${pages.was_not_you}</a>`
+  let asks = false
+  const told = events.flatMap((event) => {
     const what = sentence(event.type)
-    if (what === undefined) continue
+    return what === undefined ? [] : [{ ...event, what }]
+  })
+  for (const [at, event] of told.entries()) {
     const date = day(visit, new Date(event.created_at))
     const where = [deviceName(visit, event.device), event.address && isolated(event.address)].flatMap(
       (part) => (part ? [part, ' · '] : []),
     )
     const known = eventIcons[event.type] ?? eventIcons[event.type.split('.')[0]!] ?? 'check'
+    const asked = isStrange(event, told.slice(at + 1))
+    asks ||= asked
     const shown = row({
       icon: alarming.has(event.type) ? icon('alert', 'bad') : icon(known),
-      label: what,
-      detail: html`${where}${clockTime(visit, event.created_at)}`,
+      label: event.what,
+      detail: html`${where}${clockTime(visit, event.created_at)}${asked && html`<br>${wasNotYou}`}`,
     })
     days.set(date, [...(days.get(date) ?? []), shown])
   }
@@ -117,7 +133,7 @@ export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], n
     visit,
     pages.history,
     html`${list.length > 0 ? list : html`<div class="card empty">${pages.nothing_yet}</div>`}
-${list.length > 0 && html`<p class="next"><a href="/account/sessions">${pages.was_not_you}</a></p>`}
+${list.length > 0 && !asks && html`<p class="next">${wasNotYou}</p>`}
 ${next !== null && linkButton(pages.older, `/account/history?cursor=${encodeURIComponent(next)}`)}`,
     undefined,
     pages.history_lead,
