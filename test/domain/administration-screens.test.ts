@@ -12,11 +12,11 @@ import { eventTypes } from '../../src/domain/foundation/events/event.ts'
 import { addAdministrator, asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, type Person, registration } from '../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp } from '../helpers/authenticator.ts'
-import { examine, examineLargeText, loadAxe, rulesOfViews, wcag } from '../helpers/axe.ts'
+import { examine, examineLargeText, lineOf, loadAxe, rulesOfViews, wcag } from '../helpers/axe.ts'
 import { addPlatformAuthenticator, asOldSafari, launchBrowser } from '../helpers/browser.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { newDirectory } from '../helpers/run-directory.ts'
-import { longTest, reduced } from '../helpers/soak.ts'
+import { longTest, soaking } from '../helpers/soak.ts'
 import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
@@ -103,26 +103,34 @@ async function signIn(page: Page, person: Person, secret?: string): Promise<stri
   return key
 }
 
-async function picture(page: Page, name: string): Promise<void> {
+async function takePictures(page: Page, name: string): Promise<void> {
   const directory = process.env.POTERNE_PICTURES
-  if (directory) await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
+  if (!directory) return
+  for (const width of [1440, 390])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      await page.screenshot({ path: join(directory, `${name}-${width}-${colorScheme}.png`), fullPage: true })
+    }
 }
 
 const views = [
   [1440, 'light'],
-  [390, 'dark'],
+  [320, 'dark'],
   [1440, 'dark'],
-  [390, 'light'],
+  [320, 'light'],
 ] as const
 /** The same parts and colours make up all screens. */
-const EVERY = reduced(3, 1)
+const EVERY = 3
 let looks = 0
-/** Pictures are taken of all four. The rules are checked on the first, and on some screens on the second, which differs in everything. */
+/** The rules are checked on the first, and on some screens on the second, which differs in everything. A soak checks all four. */
 function viewsOfNext() {
-  if (process.env.POTERNE_PICTURES) return views
-  return views.slice(0, looks++ % EVERY === 0 ? 2 : 1)
+  return soaking ? views : views.slice(0, looks++ % EVERY === 0 ? 2 : 1)
 }
 
+/** Of an owner, by their addresses. The last one is none. */
+const SCREENS =
+  'accounts messages events applications invitations tokens administrators prefixes me nowhere'.split(' ')
 const CELLS = 'td .text > *, td:not(:has(.text))'
 
 /** The words of these elements that are not seen whole. */
@@ -134,20 +142,22 @@ const cutOff = (page: Page, elements: string) =>
   )
 
 async function look(page: Page, name: string): Promise<void> {
+  await takePictures(page, name)
   await loadAxe(page)
   for (const [index, [width, colorScheme]] of viewsOfNext().entries()) {
     await page.setViewportSize({ width, height: 900 })
     await page.emulateMedia({ colorScheme })
-    await picture(page, `${name}-${width}-${colorScheme}`)
     const found = await examine(page, index === 0 ? wcag : rulesOfViews)
     found.push(...(await examineLargeText(page)))
-    expect({ name, width, found }).toEqual({ name, width, found: [] })
+    expect({ name, width, colorScheme, found }).toEqual({ name, width, colorScheme, found: [] })
   }
-  await page.setViewportSize({ width: 768, height: 900 })
-  const [isTooWide, head] = await page.evaluate<[boolean, number]>(
-    '[document.documentElement.scrollWidth > innerWidth, document.querySelector("header").offsetHeight]',
-  )
-  expect([name, isTooWide, head < 100]).toEqual([name, false, true])
+  for (const width of [320, 768]) {
+    await page.setViewportSize({ width, height: 900 })
+    const [isTooWide, head] = await page.evaluate<[boolean, number]>(
+      '[document.documentElement.scrollWidth > innerWidth, document.querySelector("header").offsetHeight]',
+    )
+    expect([name, width, isTooWide, head < 100]).toEqual([name, width, false, true])
+  }
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.emulateMedia({ colorScheme: 'light' })
 }
@@ -557,6 +567,73 @@ describe('the page of administration', () => {
     await page.waitForSelector('.notice', { state: 'detached' })
     await page.waitForSelector('.events li:has-text("A change was undone or stopped: ")')
     expect((await service.get('me', { bearer })).status).toBe(401)
+    await close()
+  })
+
+  test('in the colours of the reader lines tell a wrong field, what is dangerous, badges and the focus', async () => {
+    const { person } = await addAdministrator(service, 'owner')
+    const { page, close } = await open()
+    await page.emulateMedia({ forcedColors: 'active' })
+    await signIn(page, person)
+    await page.click('nav a:text-is("Accounts")')
+    await page.waitForSelector('tbody .badge')
+    expect(await lineOf(page, 'tbody .badge', 'border')).toBe('solid 1px')
+    expect(await lineOf(page, 'tbody .avatar', 'border')).toBe('solid 1px')
+    await tabTo(page, 'Messages')
+    await press(page, 'New account')
+    await page.fill('dialog input[name=email]', 'no address')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('dialog input[aria-invalid]:focus')
+    expect(await lineOf(page, 'dialog input[aria-invalid]', 'border')).toBe('solid 3px')
+    expect(await lineOf(page, 'dialog input[aria-invalid]', 'outline')).toBe('solid 3px')
+    expect(await lineOf(page, 'dialog input[name=phone]', 'border')).toBe('solid 1px')
+    await page.keyboard.press('Escape')
+    await page.click(`tbody a:has-text("${person.identifier}")`)
+    await heading(page, person.identifier)
+    expect(await lineOf(page, 'main button.danger', 'border')).toBe('solid 3px')
+    await close()
+  })
+
+  longTest.each(['en', 'fr'])('each screen and each dialog is in order in the language %s', async (lang) => {
+    const { person } = await addAdministrator(service, 'owner')
+    const bob = await protectByApp(service)
+    const { uuid } = (await asOperator(service, 'GET', `accounts?query=${bob.person.identifier}`)).body
+      .items[0]
+    await asOperator(service, 'PATCH', `accounts/${uuid}`, { locked: true, locked_reason: 'chargeback' })
+    await asOperator(service, 'POST', 'invitations', { uses: 3, groups: ['staff'] })
+    await asOperator(service, 'POST', 'tokens', {
+      name: 'nightly',
+      scopes: ['accounts:read'],
+      expires_in: '90d',
+    })
+    await asOperator(service, 'POST', 'sms/prefixes', {
+      prefix: '+3361',
+      reason: 'spam',
+      expires_in: '1d',
+    })
+    const { page, close } = await open(lang)
+    await signIn(page, person)
+    let dialogs = 0
+    for (const screen of [...SCREENS, '', `accounts/${uuid}`]) {
+      // The heading gets it back once the screen is there.
+      await page.evaluate("document.querySelector('main h1').removeAttribute('tabindex')")
+      await page.goto(`${service.adminUrl}/admin/?lang=${lang}#/${screen}`)
+      await page.waitForSelector('main h1[tabindex]')
+      const name = screen.replace(/s\/.*/, '') || 'overview'
+      await look(page, `every-${name}-${lang}`)
+      const opening = page.locator(
+        'main button:text-matches("…$"), main .title .button:not(.quiet), main button.danger',
+      )
+      for (let i = 0; i < (await opening.count()); i++) {
+        await opening.nth(i).click()
+        dialogs += 1
+        await page.waitForSelector('dialog[open]')
+        await look(page, `every-${name}-dialog-${i}-${lang}`)
+        await page.keyboard.press('Escape')
+        await page.waitForSelector('dialog', { state: 'detached' })
+      }
+    }
+    expect(dialogs).toBeGreaterThanOrEqual(11)
     await close()
   })
 

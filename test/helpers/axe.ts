@@ -52,3 +52,9 @@ export function examineLargeText(page: Page): Promise<string[]> {
     return found
   })()`)
 }
+
+/** The style and the width of a line, as the browser draws it. */
+export const lineOf = (page: Page, selector: string, line: 'border' | 'outline') =>
+  page.evaluate<string>(
+    `(({ ${line}Style: style, ${line}Width: width }) => style + ' ' + width)(getComputedStyle(document.querySelector('${selector}')))`,
+  )

@@ -2,12 +2,13 @@
  * The rules for every state that the service gives: labels, autocomplete, names of accounts beside new passwords; and in Chromium no
  * findings of axe-core (WCAG 2.2 A and AA), nothing wider than the screen, no recovery code wider than its column. A run examines
  * English: all rules of axe on a narrow dark screen, and on every third page colours and sizes on a wide light one. A soak examines
- * every page, in every language and in more views.
+ * every page, in every language and in more views. Colours of teams are tried on a few pages.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
+import { brandStyle, brandTokens } from '../../../src/platform/look/colours.ts'
 import { createCatalog } from '../../../src/texts/catalog.ts'
-import { examine, examineLargeText, loadAxe, rulesOfViews } from '../../helpers/axe.ts'
+import { examine, examineLargeText, lineOf, loadAxe, rulesOfViews } from '../../helpers/axe.ts'
 import { launchBrowser } from '../../helpers/browser.ts'
 import { filesOf, type PageState, startWorld, walkPages } from '../../helpers/page-states/index.ts'
 import { reduced } from '../../helpers/soak.ts'
@@ -279,6 +280,32 @@ test.each(languages)('axe finds nothing in the language %s', async (language) =>
   expect(found).toEqual({})
 })
 
+const BRANDS = { yellow: '#ffe14d', mint: '#c9f7d0', nearBlack: '#0b0b14' }
+const BRANDED = reduced(
+  ['second-step-app'],
+  ['second-step-app', 'sign-in-wrong', 'sign-up', 'account', 'account-two-factor', 'signed-out'],
+)
+
+test('words can be read in a brand of yellow, of mint and of near black, on light and on dark', async () => {
+  const page = await openTab(await filesOf(world.full, walked))
+  await loadAxe(page)
+  for (const name of BRANDED)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await show(page, stateOf(name), '')
+      for (const [brand, colour] of Object.entries(BRANDS)) {
+        await page.addStyleTag({ content: brandStyle(colour) })
+        const fill = await page.evaluate(
+          "getComputedStyle(document.documentElement).getPropertyValue('--brand')",
+        )
+        expect(fill).toBe(brandTokens(colour, colorScheme).brand)
+        const found = await examine(page, ['color-contrast'])
+        expect([name, brand, colorScheme, found]).toEqual([name, brand, colorScheme, []])
+      }
+    }
+  await page.context().close()
+})
+
 test('recovery codes are printed with the service, the account and the day, and with nothing to press', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.emulateMedia({ media: 'print' })
@@ -362,21 +389,17 @@ test('in a page from right to left recovery codes stand at its start, in the ord
 test('in the colours of the reader lines tell a wrong field, what is dangerous, marks and the focus', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.emulateMedia({ forcedColors: 'active' })
-  const lineOf = (selector: string, line: 'border' | 'outline') =>
-    page.evaluate<string>(
-      `(({ ${line}Style: style, ${line}Width: width }) => style + ' ' + width)(getComputedStyle(document.querySelector('${selector}')))`,
-    )
   await page.setContent(stateOf('sign-in-wrong').html)
   await page.focus('input[aria-invalid]')
-  expect(await lineOf('input[aria-invalid]', 'border')).toBe('solid 3px')
-  expect(await lineOf('input[aria-invalid]', 'outline')).toBe('solid 3px')
-  expect(await lineOf('.mark', 'border')).toBe('solid 1px')
+  expect(await lineOf(page, 'input[aria-invalid]', 'border')).toBe('solid 3px')
+  expect(await lineOf(page, 'input[aria-invalid]', 'outline')).toBe('solid 3px')
+  expect(await lineOf(page, '.mark', 'border')).toBe('solid 1px')
   await page.setContent(stateOf('account-delete').html)
-  expect(await lineOf('main .button.danger', 'border')).toBe('solid 3px')
+  expect(await lineOf(page, 'main .button.danger', 'border')).toBe('solid 3px')
   await page.setContent(stateOf('account').html)
-  expect(await lineOf('.badge', 'border')).toBe('solid 1px')
+  expect(await lineOf(page, '.badge', 'border')).toBe('solid 1px')
   await page.focus('main a.row')
   await page.keyboard.press('Tab')
-  expect(await lineOf(':focus', 'outline')).toBe('solid 2px')
+  expect(await lineOf(page, ':focus', 'outline')).toBe('solid 2px')
   await page.context().close()
 })
