@@ -23,6 +23,7 @@ function expectReadable({ brand, onBrand, accent, brandEdge }: BrandTokens, them
   const ground = grounds[theme]
   expect(contrast(accent, ground)).toBeGreaterThanOrEqual(theme === 'dark' ? 7 : 5)
   // WCAG 2.2: 4.5 for words.
+  expect(contrast(accent, pages[theme])).toBeGreaterThanOrEqual(4.5)
   expect(contrast(brand, onBrand)).toBeGreaterThanOrEqual(4.5)
   // A fill that hardly differs from the ground has a line around it.
   for (const around of [ground, pages[theme]])
@@ -86,20 +87,44 @@ describe('the tokens of a colour', () => {
       expect(fromOklch(toOklch(colour))).toBe(colour)
   })
 
-  test('the style itself holds those of the built-in colour', () => {
-    const style = readFileSync(join(import.meta.dir, '../../src/platform/look/poterne.css'), 'utf8')
-    const [light = '', dark = ''] = style.split('@media (prefers-color-scheme: dark)')
-    for (const [theme, text] of [
-      ['light', light],
-      ['dark', dark],
-    ] as const) {
-      const { brand, accent } = brandTokens('#0f5f6b', theme)
-      expect(text).toContain(`--brand: ${brand};`)
-      expect(text).toContain(`--accent: ${accent};`)
-      expect(text).toContain(`--ground: ${grounds[theme].replace('#ffffff', '#fff')};`)
-    }
+  test.each(themes)('the style itself holds those of the built-in colour: %s', (theme) => {
+    const { brand, accent } = brandTokens('#0f5f6b', theme)
+    expect(tokensOf(theme)).toMatchObject({ brand, accent, ground: grounds[theme], page: pages[theme] })
   })
+
+  test.each(themes)(
+    'words of the style can be read, and fields and what is dangerous are seen: %s',
+    (theme) => {
+      const tokens = tokensOf(theme)
+      const { page, ground, raised, hover } = tokens
+      for (const around of [page, ground, raised, hover])
+        for (const words of ['ink', 'soft', 'accent'])
+          expect([words, contrast(tokens[words]!, around!) >= 4.5]).toEqual([words, true])
+      for (const kind of ['bad', 'warn', 'good'])
+        for (const around of [page, ground, tokens[`${kind}-ground`]])
+          expect([kind, contrast(tokens[kind]!, around!) >= 4.5]).toEqual([kind, true])
+      for (const kind of ['bad', 'warn', 'good'])
+        expect(contrast(inks[theme], tokens[`${kind}-ground`]!)).toBeGreaterThanOrEqual(4.5)
+      expect(contrast('#ffffff', tokens['bad-fill']!)).toBeGreaterThanOrEqual(4.5)
+      for (const around of [page, ground])
+        for (const shape of ['field', 'bad-fill', 'bad'])
+          expect([shape, contrast(tokens[shape]!, around!) >= 3]).toEqual([shape, true])
+    },
+  )
 })
+
+/** The colours of the style by their names. What a theme leaves out is as in the light one. */
+function tokensOf(theme: Theme): Record<string, string> {
+  const style = readFileSync(join(import.meta.dir, '../../src/platform/look/poterne.css'), 'utf8')
+  const blocks = [...style.matchAll(/:root \{([^}]*)\}/g)].map(([, block]) => block!)
+  const text = theme === 'light' ? blocks[0]! : blocks.join('')
+  return Object.fromEntries(
+    [...text.matchAll(/--([\w-]+): (#\w+);/g)].map(([, name, colour]) => [
+      name,
+      colour!.length === 4 ? colour!.replaceAll(/\w/g, '$&$&') : colour,
+    ]),
+  )
+}
 
 test('one style sheet names the tokens, beside the colour of the team; mails have none', async () => {
   const files = await readFiles('src/**/*.{css,html,js,ts}')
