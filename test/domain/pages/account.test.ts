@@ -1,9 +1,11 @@
 /** One's own account on the pages, through forms and without script. */
 import { describe, expect, test } from 'bun:test'
+import type { EventRecord } from '../../../src/domain/foundation/events/event-schema.ts'
 import { maskDestination } from '../../../src/domain/foundation/identifiers/identifier.ts'
 import { newEmail, newPhone } from '../../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../../helpers/authenticator.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
+import { race } from '../../helpers/race.ts'
 import { useService } from '../../helpers/use-service.ts'
 
 const settings = { ...pageSettings, server: { ...pageSettings.server, language: 'en' } }
@@ -333,6 +335,27 @@ describe('what the pages of an account show', () => {
     expect(browser.html).toContain('Turn off')
     await browser.open('/account/two-factor/keep')
     expect(browser.html).not.toContain('Keep it on')
+  })
+
+  test('of 32 forms with one code of the app one stops the removal', async () => {
+    const { person, secret, bearer } = await protectByApp(service)
+    const { identifier, password } = person
+    const browser = await openBrowser(service.url).open('/sign-in')
+    await browser.press('Sign in', { identifier, password })
+    await browser.press('Sign in', { otp: appCode(secret, service.clock.now(), 1) })
+    await requestRemoval(bearer)
+    service.clock.advance(PERIOD_MS)
+    const otp = appCode(secret, service.clock.now(), 1)
+    await browser.open('/account/two-factor/keep')
+    const { action } = browser.forms.find((form) => form.action.startsWith('/account/two-factor/keep'))!
+    const answers = await race([service], () => browser.post(action, { password, otp }))
+    const pathOf = (answer: Response) => answer.headers.get('location')?.split('?')[0]
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
+    expect(answers.filter((answer) => pathOf(answer) === '/account/two-factor')).toHaveLength(1)
+    expect(await twoFactorOf(bearer)).not.toHaveProperty('removal_at')
+    const { items } = (await service.get('events', { bearer })).body
+    const stopped = items.filter(({ data }: EventRecord) => data.stopped === 'two_factor_removal')
+    expect(stopped).toHaveLength(1)
   })
 
   test('a code of a message stops no removal of two factors on a page, and is not used up there', async () => {
