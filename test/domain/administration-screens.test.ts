@@ -158,6 +158,7 @@ async function look(page: Page, name: string): Promise<void> {
     )
     expect([name, width, isTooWide, head < 100]).toEqual([name, width, false, true])
   }
+  expect([name, ...(await examineLargeText(page))]).toEqual([name])
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.emulateMedia({ colorScheme: 'light' })
 }
@@ -217,11 +218,17 @@ describe('the page of administration', () => {
     }
     await look(page, 'overview')
 
+    const carol = { email: newEmail(), profile: { name: 'Carol Example' }, groups: ['crew'] }
+    await asOperator(service, 'POST', 'accounts', carol)
     await page.click('nav a:text-is("Accounts")')
     await heading(page, 'Accounts')
     await look(page, 'accounts')
     await page.setViewportSize({ width: 390, height: 900 })
     expect(await cutOff(page, '.tabs span')).toEqual([])
+    const tallest = await page.$$eval('tbody tr', (rows) =>
+      Math.max(...rows.map((row) => row.getBoundingClientRect().height)),
+    )
+    expect(tallest).toBeLessThanOrEqual(82)
     await page.setViewportSize({ width: 1440, height: 900 })
     const all = await page.locator('tbody tr').count()
     expect(await page.innerText('h1')).toBe(`Accounts ${all}`)
@@ -329,11 +336,11 @@ describe('the page of administration', () => {
     await announced(page, 'The account was erased.')
     expect((await service.post('login', bob)).body.code).toBe('invalid_credentials')
 
-    await asOperator(service, 'POST', 'accounts', { email: newEmail(), groups: ['crew'] })
     const made = `somebody.with.a.rather.long.name.${newEmail().replaceAll('-', '.')}`
     await page.goto(`${service.adminUrl}/admin/?lang=en#/accounts`)
     await heading(page, 'Accounts')
     await press(page, 'New account')
+    await page.waitForSelector('dialog input[name=role_id]')
     const offered = await page.$$eval('dialog datalist option', (all) =>
       all.map((option) => (option as unknown as { value: string }).value),
     )
