@@ -74,7 +74,7 @@ const cookiesOf = (answer: Response) =>
     .join('; ')
 
 test('people are there as described, and the start page signs in as them', async () => {
-  const dev = await start(newDirectory('seeded'))
+  const dev = await start(newDirectory('seeded'), { env: { LANG: 'pt_BR.UTF-8' } })
   expect(dev.told.map(({ about, administration }) => [about, administration])).toEqual([
     ['plain', undefined],
     ['authenticator_app', 'owner'],
@@ -95,7 +95,9 @@ test('people are there as described, and the start page signs in as them', async
     [403, 'account_locked'],
     [403, 'account_unconfirmed'],
   ])
-  expect(await dev.read('mailbox.json?to=chloe@example.com&purpose=confirmation&wait=5')).toHaveLength(1)
+  const sent = await dev.read('mailbox.json?to=chloe@example.com&purpose=confirmation&wait=5')
+  // In the language of the terminal, as the developer reads it.
+  expect(sent).toMatchObject([{ language: 'pt' }])
 
   const people: Listed[] = await dev.read('people.json')
   const owner = people[1]!

@@ -10,6 +10,7 @@ import type { HashService } from '../../domain/foundation/hashing/service.ts'
 import { parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
 import type { RegistrationService } from '../../domain/sign-in/registration/service.ts'
 import type { Ground } from '../../platform/ground.ts'
+import { createCatalog } from '../../texts/catalog.ts'
 import { builtInPeople, type DevPerson } from './people.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'config'> {
@@ -87,5 +88,13 @@ async function register({ stores, registration, config }: Needs, { identifier, p
   const named = parseIdentifier(identifier, config.accounts.defaultCountry)!
   if ((await stores.accounts.findByIdentifier(named, 'login')) !== null) return
   const body = { email: identifier, password: password!, confirmation: password! }
-  await registration.register(body, { ...HERE, language: config.server.language })
+  const { language } = config.server
+  const catalog = createCatalog({ language, ...config.texts })
+  await registration.register(body, { ...HERE, language: catalog.pick(languageOfTerminal()) })
+}
+
+/** Terminals say `pt_BR.UTF-8`. */
+function languageOfTerminal(): string | undefined {
+  const { LC_ALL, LC_MESSAGES, LANG } = process.env
+  return (LC_ALL || LC_MESSAGES || LANG)?.replace(/[.@].*/, '')
 }
