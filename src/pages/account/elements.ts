@@ -272,5 +272,6 @@ function sendProofCode(
   if (!account.twoFactorEnabled || !(methods.includes('email') || methods.includes('sms'))) return null
   if (takesLetters(visit, security)) return null
   const page = html` name="page" value="${visit.path}"`
-  return html`<p class="hint">${otherWay(label, visit.to('/account/code'), 'link', page)}</p>`
+  const again = visit.flow.sentTo === undefined ? label : visit.texts.pages.send_again
+  return html`<p class="hint">${otherWay(again, visit.to('/account/code'), 'link', page)}</p>`
 }

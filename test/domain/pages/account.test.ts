@@ -77,6 +77,8 @@ describe('the pages of an account', () => {
     await browser.press('Send a code for the second factor', { contact })
     const said = `We sent a code to <bdi>${maskDestination(identifier)}</bdi>.`
     expect([browser.path, browser.said, kept()]).toEqual(['/account/email', said, contact])
+    expect(browser.html).not.toContain('Send a code for the second factor')
+    expect(browser.html).toContain('>Send it again</button>')
     const otp = await service.inbox.nextCode(identifier)
     await browser.press('Send a code', { password: 'wrong one here', otp })
     expect([browser.said, kept()]).toEqual(['This is not your password.', contact])

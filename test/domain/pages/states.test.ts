@@ -334,17 +334,18 @@ test('whose account it is takes one line beside the way back, however long the a
   await page.context().close()
 })
 
-test('an address breaks before its @ in the head of the account, and is cut at its end in a row', async () => {
+test('an address breaks before its @ in the head of the account, and is cut there in a row', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.setViewportSize({ width: 390, height: 800 })
   await page.setContent(stateOf('account').html)
   const shown = await page.evaluate(
-    "[...document.querySelectorAll('.who bdi > span, a.row bdi')].map((one) => [one.clientHeight < 26, one.scrollWidth > one.clientWidth])",
+    "[...document.querySelectorAll('.who bdi > span, a.row bdi > span')].map((one) => [one.clientHeight < 26, one.scrollWidth > one.clientWidth])",
   )
   expect(shown).toEqual([
     [true, false],
     [true, false],
     [true, true],
+    [true, false],
   ])
   const [local, domain] = await page.evaluate<[number, number]>(
     "[...document.querySelectorAll('.who bdi > span')].map((one) => one.offsetTop)",

@@ -6,7 +6,7 @@ import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { writeList } from '../../../texts/dates.ts'
 import { nameOfLanguage } from '../../../texts/languages.ts'
 import { nameOfProvider } from '../../../texts/names.ts'
-import { badge, group, isolated, notice, rowLink, rows, withTerms } from '../../frame/elements.ts'
+import { badge, contactParts, group, notice, rowLink, rows, withTerms } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
 import { type AccountOffered, day, homePage, linkButton } from '../elements.ts'
@@ -51,7 +51,7 @@ export function overviewScreen(visit: OwnVisit, offered: AccountOffered, overvie
       rowLink(`/account/${kind}`, {
         icon: kind === 'email' ? 'mail' : 'phone',
         label: pages[kind],
-        detail: value ? isolated(value) : pages.not_set,
+        detail: value ? contactParts(value) : pages.not_set,
         badge: value ? (isVerified ? badge(pages.verified, 'good') : badge(pages.unverified, 'warn')) : null,
       })
     )
