@@ -5,12 +5,17 @@
  * every page, in every language and in more views. Colours of teams are tried on a few pages.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { brandStyle, brandTokens } from '../../../src/platform/look/colours.ts'
 import { createCatalog } from '../../../src/texts/catalog.ts'
 import { examine, examineLargeText, lineOf, loadAxe, rulesOfViews } from '../../helpers/axe.ts'
 import { launchBrowser } from '../../helpers/browser.ts'
+import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { filesOf, type PageState, startWorld, walkPages } from '../../helpers/page-states/index.ts'
+import { newDirectory } from '../../helpers/run-directory.ts'
+import { mergeSettings, startService } from '../../helpers/service.ts'
 import { reduced } from '../../helpers/soak.ts'
 import { use } from '../../helpers/use-service.ts'
 
@@ -305,6 +310,41 @@ test('words can be read in a brand of yellow, of mint and of near black, on ligh
     }
   await page.context().close()
 })
+
+const LOGOS: [string, number, number, string][] = [
+  ['wide', 480, 60, ''],
+  ['tall', 40, 96, 'Acme Cloud'],
+]
+
+test.each(LOGOS.slice(0, reduced(1, 2)))(
+  'a %s logo keeps its shape, is seen in the dark, and leaves the name',
+  async (_, width, height, name) => {
+    const logo = join(newDirectory('logo'), 'logo.svg')
+    writeFileSync(
+      logo,
+      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}"><path d="M0 0h${width}v${height}z"/></svg>`,
+    )
+    await using service = await startService({
+      settings: mergeSettings(pageSettings, { pages: { name: 'Acme Cloud', logo } }),
+    })
+    const { path, html } = await openBrowser(service.url).open('/sign-in')
+    const page = await openTab(await filesOf(service, [{ name: 'sign-in', path, html }]))
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.setContent(html)
+    const shown = await page.evaluate(`(async () => {
+    const image = document.querySelector('.brand img')
+    await image.decode()
+    const { objectFit, backgroundColor } = getComputedStyle(image)
+    return { objectFit, backgroundColor, isWide: image.offsetWidth > 220, height: image.offsetHeight, alt: image.alt }
+  })()`)
+    expect(shown).toEqual({
+      ...{ objectFit: 'scale-down', backgroundColor: 'rgb(255, 255, 255)', isWide: false, height: 40 },
+      alt: name === '' ? 'Acme Cloud' : '',
+    })
+    expect(await page.innerText('.brand')).toBe(name)
+    await page.context().close()
+  },
+)
 
 test('recovery codes are printed with the service, the account and the day, and with nothing to press', async () => {
   const page = await openTab(await filesOf(world.full, walked))
