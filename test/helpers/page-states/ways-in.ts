@@ -148,10 +148,11 @@ async function recoverStates({ browse, note }: Walk): Promise<void> {
 }
 
 async function invitedStates(walk: Walk): Promise<void> {
-  const { note, full } = walk
+  const { note, full, browse } = walk
   const browser = await register(walk)
-  const { body } = await asOperator(full, 'POST', 'invitations', { uses: 3 })
+  const { body } = await asOperator(full, 'POST', 'invitations', { uses: 3, groups: ['course', 'staff'] })
   const { pathname, search } = new URL(body.link)
+  note('sign-up-invited', await browse().open(pathname + search))
   note('join', await browser.open(pathname + search))
   await browser.open('/account')
   note('signed-out', await browser.send('/sign-out'))
