@@ -3,8 +3,15 @@
  * executable holds their content.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { shorten } from '../platform/look/read-style.ts'
+
+const scripts = new Bun.Transpiler({ loader: 'js', minifyWhitespace: true })
+/** What is for those who read the source goes to no browser. */
+const shortened: Record<string, (text: string) => string> = {
+  '.css': shorten,
+  '.js': (text) => scripts.transformSync(text),
+}
 
 export function readPageFiles(): Record<string, string> {
   const directory = join(import.meta.dir, 'page')
@@ -14,7 +21,7 @@ export function readPageFiles(): Record<string, string> {
   const files = Object.fromEntries(
     paths.sort().map((path) => {
       const text = readFileSync(path, 'utf8')
-      return [basename(path), path.endsWith('.css') ? shorten(text) : text]
+      return [basename(path), shortened[extname(path)]?.(text) ?? text]
     }),
   )
   const rules = ['../platform/look/line-breaks.ts', '../texts/browser-name.ts'].map((path) => {
