@@ -123,6 +123,7 @@ describe.each(differingShapes)('administration on %s', (shape) => {
       const [listed] = (await call('GET', `accounts?query=${encodeURIComponent(identifier)}`)).body.items
       const { account } = (await call('GET', `accounts/${listed.uuid}`)).body
       expect(listed.factors).toEqual(account.factors)
+      expect(account.recovery_codes).toBe(account.two_factor_enabled ? 10 : 0)
       found.push(listed.factors)
     }
     expect(found).toEqual([[], ['totp', 'recovery_code'], ['sms', 'recovery_code']])

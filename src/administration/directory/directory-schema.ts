@@ -213,6 +213,7 @@ export const accountDetails = component(
         passkeys: integer(),
         identities: integer(),
         sessions: integer(),
+        recovery_codes: integer({ description: 'How many are left' }),
         limits: t.Array(refusal, { description: 'What is refused now, what lasts longest first' }),
         email_refused_at: emailRefusedAtField,
         contact_changes: t.Optional(

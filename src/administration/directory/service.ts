@@ -117,7 +117,7 @@ export function createDirectory(needs: Needs) {
     return {
       ...listed(account),
       factors,
-      ...{ passkeys, identities, sessions },
+      ...{ passkeys, identities, sessions, recovery_codes: held.recoveryCodesLeft },
       limits: limits.map(refusalRecord),
       ...refusedAtRecord(refusedAt),
       ...(changes.length > 0 && { contact_changes: changes.map(contactChangeRecord) }),
