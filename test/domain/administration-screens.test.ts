@@ -208,7 +208,7 @@ describe('the page of administration', () => {
     const gateways = page.locator('section:has(h2:text-is("Gateways and mail servers")) tbody tr')
     const counted = (await gateways.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim())
     expect(counted.find((row) => row.startsWith('SMS that no gateway took'))).toStartWith(
-      'SMS that no gateway took 0 0 0 0 1 0',
+      'SMS that no gateway took 0 0 — 0 1 0',
     )
     expect(counted.find((row) => row.startsWith('Mail server'))).toEndWith(' 0 0 0')
     for (const width of [390, 1440]) {
@@ -251,10 +251,14 @@ describe('the page of administration', () => {
     await page.fill('dialog input[name=locked_reason]', 'chargeback <b>of May</b>')
     await look(page, 'dialog')
     await page.click('dialog button[type=submit]')
-    await page.waitForSelector('.notice:has-text("This account is locked. Reason: chargeback <b>of May</b>")')
+    const lockNotice = '.notice:has-text("This account is locked. Reason: chargeback <b>of May</b>")'
+    expect(await (await page.waitForSelector(lockNotice)).innerText()).toContain(` · ${ada.identifier}`)
     // What was seen stays until the new is there, and the focus goes back to what took the place of the button.
     expect(await page.title()).toStartWith(`${bob.identifier} · `)
     expect((await service.post('login', bob)).body.code).toBe('account_locked')
+    await press(page, 'Forgot the password…')
+    await page.waitForSelector('dialog .notice:has-text("sign-in stays refused")')
+    await press(page, 'Cancel')
     await press(page, 'Unlock')
     await page.waitForSelector('.badge:text-is("Locked")', { state: 'detached' })
     const failed = page.locator('.events li:has-text("A sign-in failed")')
@@ -285,8 +289,16 @@ describe('the page of administration', () => {
         expect([name, width, await cutOff(page, CELLS)]).toEqual([name, width, []])
       }
     }
-    await page.waitForSelector(`a[href="#/accounts/${adas}"]`)
+    // Without her nobody could give the rights back.
+    const own = page.locator(`tr:has(a[href="#/accounts/${adas}"])`)
+    expect(await own.innerText()).toMatch(/You\s+Owner[\s\S]*The only owner/)
+    expect(await own.locator('button').count()).toBe(0)
     await page.setViewportSize({ width: 390, height: 900 })
+    const isInSight = () =>
+      page.evaluate<boolean>(
+        "document.querySelector('nav [aria-current]').getBoundingClientRect().right < innerWidth",
+      )
+    await waitFor(isInSight, { what: 'the name of the present screen in the bar' })
     await page.goto(`${service.adminUrl}/admin/?lang=en#/events`)
     await page.waitForSelector('tbody tr')
     expect(await page.evaluate<number>("document.querySelector('form.filters').offsetHeight")).toBeLessThan(
@@ -316,6 +328,19 @@ describe('the page of administration', () => {
     await page.setViewportSize({ width: 1440, height: 900 })
     await press(page, 'Close')
     await page.waitForSelector('td:has-text("nightly export")')
+    await asOperator(service, 'POST', 'invitations', { uses: 3, groups: ['staff'] })
+    for (const [name, what] of [
+      ['Tokens', 'token nightly export'],
+      ['Invitations', 'invitation staff'],
+    ] as const) {
+      await page.click(`nav a:text-is("${name}")`)
+      await heading(page, name)
+      await press(page, 'Revoke')
+      // The list tells two of the same name apart by when they were made, and so does the question.
+      const made = await page.innerText('td[data-label=Made]')
+      expect(await page.innerText('dialog h2')).toBe(`Revoke the ${what} (made ${made})`)
+      await press(page, 'Cancel')
+    }
 
     // An act that cannot be undone asks for both factors again once they are older than five minutes.
     service.clock.advance(6 * MINUTE_MS)
@@ -531,7 +556,7 @@ describe('the page of administration', () => {
     await openMenu(page)
     await page.click('header a.name')
     await heading(page, 'Your sign-in')
-    await page.waitForSelector('main:has-text("At this address browsers make no passkeys.")')
+    await page.waitForSelector('main:has-text("Browsers make passkeys for a name")')
     await look(page, 'me-elsewhere')
     await page.click(`main a[href="http://localhost:${port}/account/passkeys"]`)
     await heading(page, 'Sign in')
@@ -629,7 +654,7 @@ describe('the page of administration', () => {
       const name = screen.replace(/s\/.*/, '') || 'overview'
       await look(page, `every-${name}-${lang}`)
       const opening = page.locator(
-        'main button:text-matches("…$"), main .title .button:not(.quiet), main button.danger',
+        'main button:text-matches("…$"), main .title .button:not(.quiet), main .button.danger, main tr:first-child .danger',
       )
       for (let i = 0; i < (await opening.count()); i++) {
         await opening.nth(i).click()

@@ -1,7 +1,7 @@
 /** What is done for an account: each by a dialog that names it, says what follows, and does it. */
 import { call, may, session } from './api.js'
 import { announce, announceAt, dialog, keepButtons, showOnce } from './dialogs.js'
-import { button, element, say } from './elements.js'
+import { button, element, notice, say } from './elements.js'
 import { choice, field } from './forms.js'
 import { nameOf } from './screen-accounts.js'
 import { exactTime } from './times.js'
@@ -99,13 +99,8 @@ export function actionsOf({ account, path, act, refresh }) {
       account.account_confirmed &&
       action(say('taken_over'), () => secure(context), { picture: 'alert' }),
     may('accounts:write') &&
-      (account.locked_at === null
-        ? action(say('lock'), () => lock(context), { kind: 'danger', picture: 'lock' })
-        : action(
-            say('unlock'),
-            () => act.now(say('account_unlocked_done', { name }), 'PATCH', path, { locked: false }),
-            { picture: 'unlock' },
-          )),
+      account.locked_at === null &&
+      action(say('lock'), () => lock(context), { kind: 'danger', picture: 'lock' }),
   ].filter(Boolean)
   return {
     buttons: made.map(({ made: one }) => one),
@@ -145,6 +140,7 @@ async function giveAccessCode({ account, path, refresh }) {
   const answer = await dialog(
     say('access_code_for', { name }),
     [
+      account.locked_at !== null && notice('warn', say('code_while_locked')),
       element('p', {}, say('access_code_why')),
       field('send', say('how'), { options: ways, value: ways[0]?.[0] }),
     ],
@@ -196,11 +192,16 @@ async function removeTwoFactor({ account, path, act, refresh }) {
   }
   const title = say('remove_two_factor_of', { name: nameOf(account) })
   const when = session.administrator.role === 'support' ? 'removed_tomorrow' : 'removed_at_once'
-  const why = [element('p', {}, say('remove_two_factor_why')), element('p', {}, element('b', {}, say(when)))]
+  const count = present.recovery_codes
+  const why = element('p', {}, [
+    count > 0 && element('b', {}, `${say('ask_for_code', { count })} `),
+    `${say('remove_two_factor_why')} `,
+    element('b', {}, say(when)),
+  ])
   const done = ({ due_at: due }) =>
     due ? say('removal_asked', { time: exactTime(due) }) : say('two_factor_removed')
   await act.ask(done, title, why, {
-    label: say('remove'),
+    label: say('remove_two_factor'),
     danger: true,
     submit: () => call('DELETE', `${path}/two-factor`),
   })

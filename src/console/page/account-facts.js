@@ -16,7 +16,7 @@ import { badge, breakable, button, capital, details, deviceName, element, say } 
 import { choice, field, listOf } from './forms.js'
 import { IN_TITLE } from './line-breaks.js'
 import { readRole, suggestions } from './screen-accounts.js'
-import { time } from './times.js'
+import { number, time } from './times.js'
 
 const languages = new Intl.DisplayNames(document.documentElement.lang, { type: 'language' })
 
@@ -78,13 +78,14 @@ function contacts(context) {
         link(say(value === null ? 'add' : 'change'), label, () => changeContact(context, kind, value)),
       value !== null &&
         mayEverything('accounts:write') &&
-        link(say('remove'), label, () => removeContact(context, kind, value), 'link soft'),
+        link(say('remove'), label, () => removeContact(context, kind, value), 'removes'),
     ]
   }
   return factCard(say('contacts'), [
     row('email', account.email, account.email_verified_at),
     row('phone', account.phone, account.phone_verified_at),
     changeable(context, 'name', say('name'), account.profile.name),
+    [say('language'), capital(languages.of(account.language))],
   ])
 }
 
@@ -106,7 +107,7 @@ function sessionLines({ path, act }, items) {
     button(
       [say('end'), element('span', { class: 'hidden' }, ` ${device}`)],
       () => askToEnd(act, 'session_ended', say('end_one'), `${path}/sessions/${id}`),
-      'link',
+      'removes',
     )
   return items.map((one) =>
     line(
@@ -118,14 +119,27 @@ function sessionLines({ path, act }, items) {
 }
 
 const removable = (context, kind, id, name) =>
-  mayEverything('accounts:recover') && link(say('remove'), name, () => askToRemove(context, kind, id, name))
+  mayEverything('accounts:recover') &&
+  link(say('remove'), name, () => askToRemove(context, kind, id, name), 'removes')
+
+/** Fewer are soon used up. */
+const ENOUGH_CODES = 3
+
+/** By what a second step is answered, and how many recovery codes are left. */
+function secondStep({ two_factor_enabled: isOn, factors, recovery_codes: count }) {
+  if (!isOn) return badge(say('off'), 'warn')
+  const daily = factors.filter((method) => method !== 'recovery_code')
+  const means = capital(daily.map((method) => say(`method_${method}`)).join(', ')) || say('on')
+  if (daily.length === factors.length) return means
+  const left = say('recovery_codes_left', { count })
+  return [means, ' · ', count < ENOUGH_CODES ? badge(left, 'warn') : left]
+}
 
 function signingIn(context, { sessions, passkeys, identities }) {
   const { account, path, act } = context
-  const means = capital(account.factors.map((method) => say(`method_${method}`)).join(', '))
   return factCard(say('signing_in'), [
     [say('password'), account.has_password ? say('password_set') : none()],
-    [say('second_step'), account.two_factor_enabled ? means || say('on') : badge(say('off'), 'warn')],
+    [say('second_step'), secondStep(account)],
     [
       say('passkeys'),
       folded(
@@ -154,13 +168,14 @@ function signingIn(context, { sessions, passkeys, identities }) {
           'button',
           {
             type: 'button',
-            class: 'link',
+            class: 'link danger',
             'aria-label': say('end_all'),
             onclick: () => askToEnd(act, 'sessions_ended', say('end_all'), `${path}/sessions`),
           },
           say('end_all_short'),
         ),
     ],
+    [say('sign_ins'), number(account.sign_in_count)],
   ])
 }
 
@@ -269,7 +284,7 @@ const editors = {
     changeField(
       context,
       say('metadata'),
-      field('metadata', say('metadata'), {
+      field('metadata', say('metadata_json'), {
         tagName: 'textarea',
         value: JSON.stringify(context.account.metadata, null, 2),
         hint: say('metadata_hint'),
@@ -297,14 +312,14 @@ function forApplication(context) {
     row('accountable', say('accountable'), `${account.accountable_type} ${account.accountable_id}`),
     row(
       'metadata',
-      say('own_data'),
+      say('metadata'),
       Object.keys(metadata).length > 0 && element('code', {}, JSON.stringify(metadata)),
       'none_feminine',
     ),
     mayEverything('accounts:write') && [
       say('access_tokens'),
-      '',
-      link(say('end'), say('access_tokens'), () => endTokens(context)),
+      say('short_lived'),
+      link(say('end_all_short'), say('access_tokens'), () => endTokens(context), 'removes'),
     ],
   ])
 }
@@ -320,9 +335,7 @@ const forMachines = ({ account }) =>
   factCard(say('technical'), [
     ['uuid', element('code', {}, account.uuid), copyButton(account.uuid, 'uuid')],
     ['id', String(account.id)],
-    [say('sign_ins'), String(account.sign_in_count)],
     account.provider !== 'local' && [say('provider'), account.provider],
-    [say('language'), capital(languages.of(account.language))],
     account.last_lock_reason !== undefined && [say('last_lock_reason'), account.last_lock_reason],
   ])
 

@@ -1,40 +1,14 @@
 /** What happened at one account: its events and its messages, newest first and day by day. */
 import { call, may, query } from './api.js'
 import { breakable, button, deviceName, element, icon, rowButton, say } from './elements.js'
-import { isSomebody, mergeEvents, nameOfActor, sentenceOf, showEvent } from './screen-events.js'
+import { iconOf, isSomebody, mergeEvents, nameOfActor, sentenceOf, showEvent } from './screen-events.js'
 import { aboutOf, canBeSentAgain, codeFateOf, retryButton, showMessage } from './screen-messages.js'
 import { dayNameOf, exactTime, hourOf } from './times.js'
 
 const AT_ONCE = 20
 
-/** By the first part of a type, or the whole of it. */
-const icons = {
-  'account.viewed': 'eye',
-  'account.locked': 'lock',
-  'account.unlocked': 'unlock',
-  account: 'person',
-  login: 'enter',
-  session: 'laptop',
-  administrator: 'shield',
-  'administrator.signed_in': 'enter',
-  two_factor: 'shield',
-  recovery_code: 'shield',
-  recovery_codes: 'shield',
-  trusted_device: 'laptop',
-  passkey: 'passkey',
-  password: 'key',
-  recovery: 'key',
-  identifier: 'mail',
-  confirmation: 'mail',
-  identity: 'link',
-  limits: 'clock',
-  undo: 'back',
-}
 const SIGN_INS =
   /^(login|session|two_factor|recovery_code|passkey|trusted_device|password|administrator\.sign)/
-
-const iconOf = ({ type, outcome }) =>
-  outcome === 'failure' ? 'alert' : (icons[type] ?? icons[type.split('.')[0]] ?? 'info')
 
 /** Where it happened and who did it, as far as that is more than the person. */
 function circumstancesOf(event) {

@@ -32,8 +32,10 @@ const screens = {
   me: { title: 'me', show: meScreen, isOpen: () => true },
 }
 
-/** Reached from the name, from the overview, and by the palette: the bar shows what is used daily. */
-const ASIDE = new Set(['me', 'applications', 'prefixes'])
+/** Reached from the overview and by the palette: the bar shows what is used daily. */
+const OF_OVERVIEW = new Set(['applications', 'prefixes'])
+/** So is what the name leads to. */
+const isAside = (address) => address === 'me' || OF_OVERVIEW.has(address)
 
 /** Pairs of the address and the name of each screen that the role reaches. */
 const openScreens = () =>
@@ -66,8 +68,8 @@ async function show({ again = false } = {}) {
   if (session === null) return showSignIn()
   const { name, rest, search } = addressOf()
   showBar(bar, {
-    current: name,
-    screens: openScreens().filter(([address]) => !ASIDE.has(address)),
+    current: OF_OVERVIEW.has(name) ? '' : name,
+    screens: openScreens().filter(([address]) => !isAside(address)),
     find,
     signOut,
   })

@@ -101,6 +101,14 @@ export function showBar(bar, { current, screens, find, signOut }) {
     button([icon('search'), element('span', {}, say('find')), element('kbd', {}, shortcut)], find, 'find'),
     menu(signOut),
   )
-  // On a phone the screens are a row that scrolls.
-  bar.querySelector('[aria-current=page]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
+  bringInSight()
 }
+
+/** On a phone the screens are a row that scrolls. The page itself stays where it is, which `scrollIntoView` would move. */
+function bringInSight() {
+  const present = document.querySelector('.bar nav [aria-current]')
+  if (present === null) return
+  const row = present.parentElement
+  row.scrollLeft = present.offsetLeft - row.offsetLeft - (row.clientWidth - present.offsetWidth) / 2
+}
+addEventListener('resize', bringInSight)

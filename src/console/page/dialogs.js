@@ -1,5 +1,5 @@
 /** Dialogs, what is shown once, and the sentence that tells what was done. */
-import { breakable, button, element, say } from './elements.js'
+import { button, element, say, titleOf } from './elements.js'
 import { form } from './forms.js'
 
 /** A dialog with a form; resolves to what `submit` gave, or to undefined where it was closed. */
@@ -9,7 +9,7 @@ export function dialog(title, children, { submit, label, danger = false }) {
     const box = element('dialog', { 'aria-labelledby': 'dialog-title' })
     const inside = form(
       [
-        element('h2', { id: 'dialog-title' }, breakable(title)),
+        element('h2', { id: 'dialog-title' }, titleOf(title)),
         ...[children].flat(),
         element('div', { class: 'acts end' }, [
           button(say('cancel'), () => box.close()),
@@ -30,7 +30,7 @@ export function dialog(title, children, { submit, label, danger = false }) {
 export function showOnce(title, children) {
   const box = element('dialog', { 'aria-labelledby': 'once-title' })
   box.append(
-    element('h2', { id: 'once-title' }, breakable(title)),
+    element('h2', { id: 'once-title' }, titleOf(title)),
     ...[children].flat().filter(Boolean),
     element(
       'div',
@@ -50,6 +50,7 @@ function show(box, closed) {
   addEventListener('hashchange', () => box.close(), { once: true })
   document.body.append(box)
   box.showModal()
+  box.classList.toggle('scrolls', box.scrollHeight > box.clientHeight)
 }
 
 const copy = (text) => async () => {

@@ -32,6 +32,12 @@ export const breakable = (text, longest) =>
     ? lineParts(text, longest).flatMap((part, i) => (i === 0 ? part : [element('wbr'), part]))
     : text
 
+/** The same for a title, where an address stays whole while a line holds it. */
+export const titleOf = (text) =>
+  typeof text === 'string'
+    ? text.split(/(\S+@\S+)/).map((part, i) => (i % 2 === 1 ? element('bdi', {}, breakable(part)) : part))
+    : text
+
 /** The name of a device, in the reader's language where it is one of ours. */
 export const deviceName = (name) => browserName(name, words.browser_on) ?? name
 
@@ -42,8 +48,14 @@ export function icon(name) {
   return holder.content.firstChild
 }
 
-/** One button of a screen has the fill: 'main'. 'danger' is red, 'link' has no shape. */
-const kinds = { '': 'button quiet', main: 'button', danger: 'button quiet danger', link: 'link' }
+/** One button of a screen has the fill: 'main'. 'danger' is red, 'link' has no shape, 'removes' stands in rows. */
+const kinds = {
+  '': 'button quiet',
+  main: 'button',
+  danger: 'button quiet danger',
+  link: 'link',
+  removes: 'link danger',
+}
 
 export const button = (label, onclick, kind = '', picture) =>
   element(

@@ -6,7 +6,8 @@ import { call, may } from './api.js'
 import { avatar, breakable, button, element, notice, say, wayUp } from './elements.js'
 import { IN_TITLE } from './line-breaks.js'
 import { nameOf, personOf, stateOf } from './screen-accounts.js'
-import { exactTime, momentOf, time } from './times.js'
+import { nameOfActor } from './screen-events.js'
+import { dayAndHour, exactTime, momentOf, time } from './times.js'
 
 export async function accountScreen(uuid, refresh) {
   const path = `accounts/${uuid}`
@@ -17,32 +18,44 @@ export async function accountScreen(uuid, refresh) {
     list('passkeys'),
     list('identities'),
   ])
-  const stream = await streamOf(account, path, contactsOf(account), refresh)
+  const [stream, lockedBy] = await Promise.all([
+    streamOf(account, path, contactsOf(account), refresh),
+    lockerOf(account, path),
+  ])
   const context = { account, path, refresh, act: actions(refresh) }
   const { buttons, reasons } = actionsOf(context)
   return [
     wayUp('#/accounts', say('accounts')),
-    element('div', { class: 'title who' }, [
-      avatar(personOf(account), 'big'),
-      element('div', { class: 'text' }, [
-        element('div', { class: 'acts' }, [
-          element('h1', {}, breakable(personOf(account), IN_TITLE)),
-          stateOf(account),
+    element('div', { class: 'above' }, [
+      element('div', { class: 'title who' }, [
+        avatar(personOf(account), 'big'),
+        element('div', { class: 'text' }, [
+          element('div', { class: 'acts' }, [
+            element('h1', {}, breakable(personOf(account), IN_TITLE)),
+            stateOf(account),
+          ]),
+          element('p', { class: 'soft' }, shortOf(account, sessions)),
         ]),
-        element('p', { class: 'soft' }, shortOf(account, sessions)),
       ]),
       element('div', { class: 'acts' }, buttons),
+      ...reasons.map((reason) => element('p', { class: 'soft reason' }, reason)),
+      ...refusals(context),
+      locked(context, lockedBy),
+      waitingRemoval(context),
+      ...undoableChanges(context),
     ]),
-    ...reasons.map((reason) => element('p', { class: 'soft reason' }, reason)),
-    ...refusals(context),
-    locked(context),
-    waitingRemoval(context),
-    ...undoableChanges(context),
     element('div', { class: 'split' }, [
       stream,
       element('div', {}, factsOf(context, { sessions, passkeys, identities })),
     ]),
-  ].filter(Boolean)
+  ]
+}
+
+/** Who locked the account, as far as that is still known. */
+async function lockerOf({ locked_at: lockedAt }, path) {
+  if (lockedAt === null || !may('events:read')) return ''
+  const { items } = await call('GET', `${path}/events?type=account.locked&limit=1`)
+  return items.length > 0 ? nameOfActor(items[0].actor) : ''
 }
 
 /** The contact beside a name, when it began, and when and where the person was last. */
@@ -84,14 +97,23 @@ function refusals({ account, path, act }) {
   )
 }
 
-const locked = ({ account }) =>
+const locked = ({ account, path, act }, lockedBy) =>
   account.locked_at !== null &&
   notice(
     'bad',
     [
       element('b', {}, say('is_locked')),
       account.locked_reason && ` ${say('locked_because', { reason: account.locked_reason })}`,
-    ].filter(Boolean),
+      element('div', { class: 'soft' }, [dayAndHour(account.locked_at), lockedBy && ` · ${lockedBy}`]),
+    ],
+    may('accounts:write') &&
+      button(
+        say('unlock'),
+        () =>
+          act.now(say('account_unlocked_done', { name: nameOf(account) }), 'PATCH', path, { locked: false }),
+        '',
+        'unlock',
+      ),
   )
 
 /** A removal of two factors that waits, and the way to stop it. */

@@ -37,7 +37,12 @@ function nameCell(account) {
   const { email, phone, profile, username, uuid } = account
   const name = personOf(account)
   const beside = [profile.name && nameOf(account), email && phone, username].filter(Boolean).join(' · ')
-  return rowLink(`#/accounts/${uuid}`, [avatar(name), twoLines(name, beside)], nameOf(account))
+  // Where nothing is known beside an address, its domain has the second line.
+  const [local, domain] = name.split(/(?=@)/)
+  const shown = beside
+    ? name
+    : element('span', { class: 'wraps' }, [local, domain && element('bdi', {}, domain)])
+  return rowLink(`#/accounts/${uuid}`, [avatar(name), twoLines(shown, beside)], nameOf(account))
 }
 
 const MOST_GROUPS = 2
@@ -115,18 +120,20 @@ async function createAccount() {
   const account = await dialog(
     say('new_account'),
     [
+      field('name', say('name'), { autocomplete: 'off' }),
       field('email', say('email'), { type: 'email', autocomplete: 'off' }),
       field('phone', say('phone'), { type: 'tel', autocomplete: 'off', hint: say('phone_hint') }),
-      ...(await givingFields(say('role_hint'), say('groups_hint'))),
+      ...(await givingFields(say('invitation_role_hint'), say('groups_hint'))),
       field('username', say('username'), { autocomplete: 'off', hint: say('username_hint') }),
       choice('verified', say('contacts_are_verified')),
       choice('invite', say('send_invitation'), { checked: true }),
     ],
     {
       label: say('create'),
-      async submit({ role_id: role, groups = '', verified, invite, ...named }) {
+      async submit({ name, role_id: role, groups = '', verified, invite, ...named }) {
         const body = {
           ...named,
+          ...(name && { profile: { name } }),
           groups: listOf(groups),
           ...(role !== undefined && { role_id: readRole(role) }),
           verified: verified === 'true',

@@ -1,5 +1,5 @@
 /** Shows who may sign in here, and with which role. */
-import { call } from './api.js'
+import { call, session } from './api.js'
 import { announce, dialog } from './dialogs.js'
 import { avatar, button, element, rowLink, say, titleRow, twoLines } from './elements.js'
 import { field } from './forms.js'
@@ -9,17 +9,35 @@ import { time } from './times.js'
 
 const roles = () => ['viewer', 'support', 'owner'].map((role) => [role, say(`role_${role}`)])
 
+const isMe = ({ uuid }) => uuid === session.administrator.uuid
+
 export async function administratorsScreen(_search, refresh) {
+  let owners = Number.POSITIVE_INFINITY
+  const read = ({ items, next_cursor: next }) => {
+    if (next === null) owners = items.filter(({ role }) => role === 'owner').length
+  }
+  const isOnlyOwner = ({ role }) => role === 'owner' && owners === 1
   const columns = [
     [
       say('account'),
-      (one) => rowLink(`#/accounts/${one.uuid}`, [avatar(nameOf(one)), twoLines(nameOf(one))]),
+      (one) =>
+        rowLink(`#/accounts/${one.uuid}`, [
+          avatar(nameOf(one)),
+          twoLines(nameOf(one), isMe(one) && say('you')),
+        ]),
       'first',
     ],
-    [say('role'), ({ role }) => say(`role_${role}`)],
+    [say('role'), (one) => [say(`role_${one.role}`), ' ', !isMe(one) && changeLink(one, refresh)]],
     [say('since'), ({ created_at: at }) => time(at), 'soft less'],
     [say('last_sign_in'), ({ last_signed_in_at: at }) => time(at) || say('never'), 'when'],
-    ['', (one) => button(say('remove'), () => remove(one, refresh), 'danger'), 'acts'],
+    [
+      '',
+      (one) =>
+        isOnlyOwner(one)
+          ? element('span', { class: 'soft' }, say('only_owner'))
+          : button(say('remove'), () => remove(one, refresh), 'removes'),
+      'acts',
+    ],
   ]
   return [
     titleRow(
@@ -27,17 +45,34 @@ export async function administratorsScreen(_search, refresh) {
       button(say('add_administrator'), () => add(refresh), 'main', 'plus'),
     ),
     element('p', { class: 'lead' }, say('roles_explained')),
-    element('div', { class: 'card list' }, await pagedTable('administrators', {}, columns)),
+    element('div', { class: 'card list' }, await pagedTable('administrators', {}, columns, { read })),
   ]
+}
+
+const roleField = (value) => field('role', say('role'), { options: roles(), value })
+
+const changeLink = (one, refresh) =>
+  button(
+    [say('change'), element('span', { class: 'hidden' }, ` ${nameOf(one)}`)],
+    () => change(one, refresh),
+    'link',
+  )
+
+async function change(one, refresh) {
+  const title = [say('role'), nameOf(one)].join(say('colon'))
+  const done = await dialog(title, roleField(one.role), {
+    label: say('save'),
+    submit: ({ role }) => call('POST', 'administrators', { account: one.uuid, role }),
+  })
+  if (!done) return
+  announceChange(say('changes_saved'), done)
+  refresh()
 }
 
 async function add(refresh) {
   const done = await dialog(
     say('add_administrator'),
-    [
-      field('account', say('account_named'), { required: true, autocomplete: 'off' }),
-      field('role', say('role'), { options: roles(), value: 'viewer' }),
-    ],
+    [field('account', say('account_named'), { required: true, autocomplete: 'off' }), roleField('viewer')],
     {
       label: say('add'),
       submit: ({ account = '', role }) => call('POST', 'administrators', { account, role }),
@@ -56,7 +91,10 @@ function announceChange(sentence, { revoked_tokens: count }) {
 async function remove(one, refresh) {
   const done = await dialog(
     say('remove_administrator', { name: nameOf(one) }),
-    element('p', {}, say('remove_administrator_why')),
+    [
+      element('p', {}, say('remove_administrator_why')),
+      isMe(one) && element('p', {}, element('b', {}, say('you_leave'))),
+    ],
     {
       label: say('remove'),
       danger: true,

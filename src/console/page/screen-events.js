@@ -7,6 +7,7 @@ import {
   deviceName,
   element,
   facts,
+  icon,
   rowButton,
   say,
   titleRow,
@@ -23,6 +24,37 @@ const typesSaid = () =>
     .filter((key) => key.startsWith(PREFIX))
     .map((key) => [key.slice(PREFIX.length), words[key]])
     .sort(([, one], [, other]) => one.localeCompare(other))
+
+/** By the first part of a type, or the whole of it. */
+const icons = {
+  'account.viewed': 'eye',
+  'accounts.listed': 'eye',
+  'account.locked': 'lock',
+  'account.unlocked': 'unlock',
+  account: 'person',
+  login: 'enter',
+  session: 'laptop',
+  administrator: 'shield',
+  'administrator.signed_in': 'enter',
+  two_factor: 'shield',
+  recovery_code: 'shield',
+  recovery_codes: 'shield',
+  trusted_device: 'laptop',
+  passkey: 'passkey',
+  password: 'key',
+  recovery: 'key',
+  identifier: 'mail',
+  confirmation: 'mail',
+  identity: 'link',
+  invitation: 'mail',
+  token: 'key',
+  key: 'key',
+  limits: 'clock',
+  undo: 'back',
+}
+
+export const iconOf = ({ type, outcome }) =>
+  outcome === 'failure' ? 'alert' : (icons[type] ?? icons[type.split('.')[0]] ?? 'info')
 
 /** Names an actor. An operator has the name of a login of the machine. */
 export const nameOfActor = ({ type, name }) =>
@@ -78,13 +110,24 @@ export const mergeEvents = (events) =>
       !session || !events.some((other) => other.session_id === session && saidBy[type]?.includes(other.type)),
   )
 
+/** Nothing was changed. */
+const looks = new Set(['account.viewed', 'accounts.listed'])
+
+const sayPlainly = sentenceOf(nothingMore)
+
 const eventColumns = () => [
   [
     say('event'),
     (event) =>
       rowButton(
         () => showEvent(event),
-        twoLines(element('span', { class: 'wraps' }, sentenceOf(nothingMore)(event)), fromOf(event)),
+        [
+          icon(iconOf(event)),
+          twoLines(
+            element('span', { class: `wraps ${looks.has(event.type) ? 'soft' : ''}` }, sayPlainly(event)),
+            fromOf(event),
+          ),
+        ],
       ),
     'first',
   ],
@@ -142,31 +185,29 @@ function shortcuts(form) {
     if (folded) folded.open = Object.keys(values).length > 0
     form.requestSubmit()
   }
-  const team = (from, to) =>
-    fill({
-      actor_type: 'administrator',
-      from: dayBefore(from),
-      ...(to !== undefined && { to: dayBefore(to) }),
-    })
-  const week = button(say('seven_days'), team(6))
+  const spans = [
+    ['today', { from: dayBefore(0) }],
+    ['yesterday', { from: dayBefore(1), to: dayBefore(1) }],
+    ['seven_days', { from: dayBefore(6) }],
+  ].map(([label, days]) => {
+    const values = { actor_type: 'administrator', ...days }
+    return { values, made: button(say(label), fill(values)) }
+  })
   const clear = button(say('clear_filters'), clearAll, 'link')
   function clearAll() {
     fill({})()
     // It is hidden now.
-    week.focus()
+    spans.at(-1).made.focus()
   }
+  const asks = (values) =>
+    [...form.elements].every(({ name, value }) => !name || value === (values[name] ?? ''))
   const follow = () => {
-    clear.hidden = [...form.elements].every(({ name, value }) => !name || value === '')
+    clear.hidden = asks({})
+    for (const { values, made } of spans) made.setAttribute('aria-pressed', asks(values))
   }
   for (const moment of ['input', 'submit']) form.addEventListener(moment, follow)
   follow()
-  return [
-    element('span', { class: 'soft' }, say('team_did')),
-    button(say('today'), team(0)),
-    button(say('yesterday'), team(1, 1)),
-    week,
-    clear,
-  ]
+  return [element('span', { class: 'soft' }, say('team_did')), ...spans.map(({ made }) => made), clear]
 }
 
 export function eventsScreen(search) {

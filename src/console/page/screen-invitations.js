@@ -5,21 +5,23 @@ import { badge, button, element, emptyState, facts, say, titleRow, twoLines } fr
 import { field, listOf } from './forms.js'
 import { pagedTable } from './pages.js'
 import { givingFields, readRole } from './screen-accounts.js'
+import { nameOfActor } from './screen-events.js'
 import { daysField } from './screen-prefixes.js'
-import { number, time } from './times.js'
+import { dayAndHour, dayAndHourOf, number, time } from './times.js'
 
 const DAY_SECONDS = 86_400
 
 export async function invitationsScreen(_search, refresh) {
   const columns = [
     [
-      say('note'),
-      ({ note, role, groups, domain }) =>
-        twoLines(note ?? say('invitation'), [role, ...groups, domain].filter(Boolean).join(' · ')),
+      say('invitation'),
+      (invitation) =>
+        twoLines(invitation.note ?? element('span', { class: 'soft' }, say('no_note')), giving(invitation)),
       'first',
     ],
     [say('uses'), ({ used, uses }) => `${number(used)} / ${number(uses)}`, 'named'],
-    [say('by'), ({ created_by: { name, type } }) => name ?? say(`actor_${type}`), 'soft less'],
+    [say('by'), ({ created_by: by }) => nameOfActor(by), 'soft less'],
+    [say('made'), ({ created_at: at }) => dayAndHour(at), 'soft named'],
     [
       say('expires'),
       ({ expires_at: at, revoked_at: revoked }) => (revoked ? badge(say('revoked')) : time(at)),
@@ -31,7 +33,7 @@ export async function invitationsScreen(_search, refresh) {
     columns.push([
       '',
       (invitation) =>
-        invitation.revoked_at ? '' : button(say('revoke'), () => revoke(invitation, refresh), 'danger'),
+        invitation.revoked_at ? '' : button(say('revoke'), () => revoke(invitation, refresh), 'removes'),
       'acts',
     ])
   }
@@ -46,6 +48,18 @@ export async function invitationsScreen(_search, refresh) {
     element('div', { class: 'card list' }, await pagedTable('invitations', {}, columns, { empty })),
   ]
 }
+
+const restOf = ({ role, domain }) => [role, domain].filter(Boolean).join(' · ')
+
+/** What the accounts that it opens get, and who may use it. */
+function giving(invitation) {
+  const parts = [...invitation.groups.map((name) => badge(name)), restOf(invitation)].filter(Boolean)
+  return parts.length > 0 && parts.flatMap((part) => [part, ' '])
+}
+
+/** As the list names it. */
+const nameOf = (invitation) =>
+  invitation.note ?? [...invitation.groups, restOf(invitation)].filter(Boolean).join(' · ')
 
 const invitationFields = () => givingFields(say('invitation_role_hint'), say('invitation_groups_hint'))
 
@@ -110,13 +124,18 @@ async function create(refresh) {
   refresh()
 }
 
-async function revoke({ id, note }, refresh) {
+async function revoke(invitation, refresh) {
+  const name = nameOf(invitation)
   const done = await dialog(
-    say('revoke_invitation', { name: note ?? id }),
+    say('revoke_invitation', { name, time: dayAndHourOf(invitation.created_at) }),
     element('p', {}, say('revoke_invitation_why')),
-    { label: say('revoke'), danger: true, submit: () => call('DELETE', `invitations/${id}`) },
+    {
+      label: say('revoke'),
+      danger: true,
+      submit: () => call('DELETE', `invitations/${invitation.id}`),
+    },
   )
   if (!done) return
-  announce(say('revoked_done', { name: note ?? id }))
+  announce(say('revoked_done', { name: name || say('invitation') }))
   refresh()
 }

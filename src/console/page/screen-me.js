@@ -1,7 +1,7 @@
 /** The administrator who is signed in: their role, and the way to their passkeys. */
 import { session } from './api.js'
 import { card, element, facts, say } from './elements.js'
-import { exactTime } from './times.js'
+import { momentOf } from './times.js'
 
 export async function meScreen() {
   const { administrator, ends_at: endsAt, passkeys_url: passkeys } = session
@@ -11,7 +11,7 @@ export async function meScreen() {
     card(email ?? phone ?? uuid, [
       facts([
         [say('role'), say(`role_${role}`)],
-        [say('session_ends'), exactTime(endsAt)],
+        [say('session_ends'), momentOf(endsAt)],
       ]),
     ]),
     passkeys && card(say('passkeys'), element('p', {}, wayTo(passkeys))),

@@ -111,7 +111,7 @@ export function messagesScreen(search) {
     field('gateway', say('gateway'), {
       type: 'search',
       value: search.gateway ?? '',
-      placeholder: say('any_gateway'),
+      placeholder: say('any_feminine'),
       autocomplete: 'off',
     }),
   ]

@@ -1,6 +1,6 @@
 /** The first screen: totals, and what happened in the last 48 hours. */
 import { call, may, query } from './api.js'
-import { badge, capital, card, element, notice, say, table } from './elements.js'
+import { badge, capital, card, element, notice, say, table, titleRow } from './elements.js'
 import { plot } from './plot.js'
 import { exactTime, locale, number, spanOf, time } from './times.js'
 
@@ -18,6 +18,17 @@ const shownStates = [
   ['expired', 'late'],
 ]
 
+/** That none was delivered is known only where servers say so. */
+const messageSeries = (hours) =>
+  shownStates
+    .map(([state, kind]) => ({
+      label: say(`state_${state}`),
+      kind,
+      values: hours.map((hour) => messagesIn(hour, state)),
+      href: `#/messages?state=${state}`,
+    }))
+    .filter(({ values }, i) => shownStates[i][0] !== 'delivered' || values.some((count) => count > 0))
+
 const FIVE_MINUTES = 300
 
 export async function overviewScreen() {
@@ -30,7 +41,10 @@ export async function overviewScreen() {
   const line = (key, kind) => ({ label: say(key), kind, values: hours.map((hour) => hour[key]) })
   const needs = attentions(statistics)
   return [
-    element('h1', {}, say('overview')),
+    titleRow(say('overview'), [
+      toScreen('#/applications', say('applications')),
+      may('limits:write') && toScreen('#/prefixes', say('prefixes')),
+    ]),
     element(
       'section',
       { 'aria-label': say('needs_attention') },
@@ -42,27 +56,11 @@ export async function overviewScreen() {
         say('logins_and_refusals'),
         plot(hours, [line('logins', 'main'), line('refusals', 'bad')], say('logins_and_refusals')),
       ),
-      card(
-        say('messages_48h'),
-        plot(
-          hours,
-          shownStates.map(([state, kind]) => ({
-            label: say(`state_${state}`),
-            kind,
-            values: hours.map((hour) => messagesIn(hour, state)),
-            href: `#/messages?state=${state}`,
-          })),
-          say('messages_48h'),
-        ),
-      ),
+      card(say('messages_48h'), plot(hours, messageSeries(hours), say('messages_48h'))),
     ]),
     card(say('gateways'), gatewayTable(statistics)),
     ...(webhooks.items.length > 0 ? [card(say('webhooks'), webhookTable(webhooks.items))] : []),
     ...(report.items.length > 0 ? [card(say('sms_funnel'), funnelTable(report.items))] : []),
-    element('p', { class: 'next acts' }, [
-      element('a', { href: '#/applications' }, say('applications')),
-      may('limits:write') && element('a', { href: '#/prefixes' }, say('prefixes')),
-    ]),
   ]
 }
 
@@ -138,7 +136,8 @@ const countCell =
   ([, { gateway, channel, ...counts }]) => {
     const count = counts[state] ?? 0
     const href = `#/messages${query({ state, channel, gateway })}`
-    return count === 0 ? element('span', { class: 'soft' }, number(0)) : element('a', { href }, number(count))
+    if (count > 0) return element('a', { href }, number(count))
+    return element('span', { class: 'soft' }, state === 'delivered' ? '—' : number(0))
   }
 
 function gatewayTable({ hours, errors }) {

@@ -4,12 +4,13 @@ import { announce, dialog } from './dialogs.js'
 import { badge, button, element, emptyState, say, titleRow, twoLines, wayUp } from './elements.js'
 import { field } from './forms.js'
 import { pagedTable } from './pages.js'
+import { nameOfActor } from './screen-events.js'
 import { dayOf, spanOf, time } from './times.js'
 
 export async function prefixesScreen(_search, refresh) {
   const columns = [
     [say('prefix'), ({ prefix, reason }) => twoLines(element('bdi', {}, prefix), reason), 'first'],
-    [say('by'), byCell, 'named'],
+    [say('by'), byCell, 'soft named'],
     [say('since'), ({ created_at: at }) => time(at), 'soft less'],
     [say('closed_until'), ({ closed_until: at }) => time(at), 'soft named'],
     ['', ({ prefix }) => button(say('open_again'), () => open(prefix, refresh)), 'acts'],
@@ -25,7 +26,7 @@ export async function prefixesScreen(_search, refresh) {
 }
 
 const byCell = ({ closed_by: by, created_by: creator }) =>
-  by === 'guard' ? badge(say('the_guard'), 'warn') : (creator.name ?? say(`actor_${creator.type}`))
+  by === 'guard' ? badge(say('actor_system'), 'warn') : nameOfActor(creator)
 
 const DAYS = ['1', '7', '30']
 const DAY_SECONDS = 86_400
@@ -56,7 +57,6 @@ async function close(refresh) {
     ],
     {
       label: say('close_it'),
-      danger: true,
       submit: ({ prefix = '', reason = '', days }) =>
         call('POST', 'sms/prefixes', { prefix, reason, expires_in: `${days}d` }),
     },

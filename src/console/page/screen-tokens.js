@@ -4,8 +4,9 @@ import { announce, copyable, dialog, showOnce } from './dialogs.js'
 import { button, element, emptyState, say, titleRow, twoLines } from './elements.js'
 import { choice, field, listOf } from './forms.js'
 import { pagedTable } from './pages.js'
+import { nameOfActor } from './screen-events.js'
 import { daysField } from './screen-prefixes.js'
-import { time } from './times.js'
+import { dayAndHour, dayAndHourOf, time } from './times.js'
 
 export async function tokensScreen(_search, refresh) {
   const columns = [
@@ -14,11 +15,12 @@ export async function tokensScreen(_search, refresh) {
       ({ name, scopes }) => twoLines(name, element('code', { class: 'wraps' }, scopes.join(', '))),
       'first',
     ],
-    [say('made_by'), ({ created_by: { name, type } }) => name ?? say(`actor_${type}`), 'named less'],
-    [say('addresses'), ({ addresses }) => addresses.join(', '), 'named less'],
+    [say('made_by'), ({ created_by: by }) => nameOfActor(by), 'soft named less'],
+    [say('made'), ({ created_at: at }) => dayAndHour(at), 'soft named'],
+    [say('addresses'), ({ addresses }) => addresses.join(', ') || say('any_feminine'), 'soft named less'],
     [say('last_used'), ({ last_used_at: at }) => time(at) || say('never'), 'soft named'],
     [say('expires'), ({ expires_at: at }) => time(at), 'soft named'],
-    ['', (token) => button(say('revoke'), () => revoke(token, refresh), 'danger'), 'acts'],
+    ['', (token) => button(say('revoke'), () => revoke(token, refresh), 'removes'), 'acts'],
   ]
   const make = () => createToken(refresh)
   const empty = emptyState(say('no_tokens'), button(say('new_token'), make, '', 'plus'))
@@ -57,9 +59,9 @@ async function createToken(refresh) {
     say('new_token'),
     [
       field('name', say('name'), { required: true }),
-      ...scopeFields(),
       daysField('days', say('expires'), ['30', '90', '365'], '90'),
       field('addresses', say('addresses'), { hint: say('addresses_hint') }),
+      ...scopeFields(),
     ],
     {
       label: say('create'),
@@ -79,8 +81,9 @@ async function createToken(refresh) {
   refresh()
 }
 
-async function revoke({ id, name }, refresh) {
-  const done = await dialog(say('revoke_token', { name }), element('p', {}, say('revoke_token_why')), {
+async function revoke({ id, name, created_at: madeAt }, refresh) {
+  const title = say('revoke_token', { name, time: dayAndHourOf(madeAt) })
+  const done = await dialog(title, element('p', {}, say('revoke_token_why')), {
     label: say('revoke'),
     danger: true,
     submit: () => call('DELETE', `tokens/${id}`),

@@ -49,12 +49,12 @@ export function dayNameOf(iso) {
 }
 /** "11:42" */
 export const hourOf = (iso) => clock.format(new Date(iso))
+/** "5 Nov, 11:42", which tells two things of one day apart. */
+export const dayAndHourOf = (iso) => `${shortDay(new Date(iso))}, ${hourOf(iso)}`
+export const dayAndHour = (iso) => timeAs(iso, dayAndHourOf(iso))
 /** "11:42", and of another day "5 Nov, 11:42". */
-export function momentOf(iso) {
-  const date = new Date(iso)
-  const isToday = date.toDateString() === new Date().toDateString()
-  return isToday ? hourOf(iso) : `${shortDay(date)}, ${hourOf(iso)}`
-}
+export const momentOf = (iso) =>
+  new Date(iso).toDateString() === new Date().toDateString() ? hourOf(iso) : dayAndHourOf(iso)
 
 /** "8 minutes", of seconds. */
 export function spanOf(seconds) {
