@@ -74,6 +74,11 @@ describe('the tokens of a colour', () => {
     expect(brandTokens('#0b0b14', 'dark')).toMatchObject({ brand: inks.dark, onBrand: inks.light })
   })
 
+  test('a link in a brand without a hue is ink: another grey would be that of the words beside it', () => {
+    for (const colour of ['#0b0b14', '#777777'])
+      for (const theme of themes) expect(brandTokens(colour, theme).accent).toBe(inks[theme])
+  })
+
   test('words keep the hue', () => {
     for (const colour of ['#0f5f6b', '#ffe14d', '#ff7a00', '#c9f7d0', '#2563eb'])
       for (const theme of themes) {

@@ -135,13 +135,14 @@ export interface BrandTokens {
 }
 
 export function brandTokens(colour: string, theme: Theme): BrandTokens {
-  const { ground } = grounds[theme]
+  const { ground, ink } = grounds[theme]
   const brand = fillOn(theme, colour)
   return {
     brand,
     // White is what people expect in a button. On some colours between, neither it nor the ink can be read.
     onBrand: [WHITE, grounds.light.ink].find((words) => contrast(brand, words) >= WORDS_ON_FILL) ?? BLACK,
-    accent: apart(colour, theme, WORDS[theme]),
+    // A link in some other grey would not differ from the words beside it.
+    accent: toOklch(colour).chroma < GREY ? ink : apart(colour, theme, WORDS[theme]),
     brandEdge: contrast(brand, ground) < EDGES ? apart(brand, theme, EDGES) : 'transparent',
   }
 }
