@@ -1,4 +1,5 @@
 /** The parts that the pages of an account share: rows, times, and the fields that prove who sits there. */
+import { maskDestination } from '../../domain/foundation/identifiers/identifier.ts'
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import { IN_TITLE } from '../../platform/look/line-breaks.ts'
 import { browserName } from '../../texts/browser-name.ts'
@@ -18,6 +19,7 @@ import {
   pressedByEnter,
   row,
   submit,
+  withContact,
   wrongText,
 } from '../frame/elements.ts'
 import { Html, html } from '../frame/html.ts'
@@ -182,27 +184,22 @@ export function ago({ client: { language }, now }: OwnVisit, at: Date | string):
   const text =
     seconds < 7 * DAY_SECONDS
       ? writeAgo(Math.floor(seconds / size), unit, language)
-      : writeDate(date, language, { dateStyle: 'medium' })
+      : writeDate(date, language, { dateStyle: 'long' })
   return html`<time datetime="${date.toISOString()}" title="${exactly(date, language)}">${text}</time>`
 }
 
-/** Writes a time by the clock, below the day as a heading. Nothing says in which time zone the reader is. */
+/** Writes a time by the clock, below the day as a heading. The page says once that it is in UTC: nothing says where the reader is. */
 export function clockTime({ client: { language } }: OwnVisit, at: Date | string): Html {
   const date = new Date(at)
-  const text = `${writeDate(date, language, { timeStyle: 'short' })} UTC`
+  const text = writeDate(date, language, { timeStyle: 'short' })
   return html`<time datetime="${date.toISOString()}">${text}</time>`
 }
 
 const exactly = (date: Date, language: string): string =>
-  `${writeDate(date, language, { dateStyle: 'medium', timeStyle: 'short' })} UTC`
+  `${writeDate(date, language, { dateStyle: 'long', timeStyle: 'short' })} UTC`
 
 /** Password and second factor, whichever the account has. */
-export function proofFields(
-  visit: OwnVisit,
-  security: Security,
-  problem: ShownProblem,
-  sendLabel?: string,
-): Html {
+export function proofFields(visit: OwnVisit, security: Security, problem: ShownProblem): Html {
   const { account } = security
   const password =
     account.passwordDigest !== null &&
@@ -212,7 +209,7 @@ export function proofFields(
       autocomplete: 'current-password',
       wrong: problem.of('password', 'current_password'),
     })}`
-  return html`${password}${account.twoFactorEnabled && secondFactorField(visit, security, problem, sendLabel)}`
+  return html`${password}${account.twoFactorEnabled && secondFactorField(visit, security, problem)}`
 }
 
 const hasDigits = ({ methods }: Security) =>
@@ -222,25 +219,21 @@ const hasDigits = ({ methods }: Security) =>
 const takesLetters = ({ flow }: OwnVisit, security: Security) => Boolean(flow.letters) || !hasDigits(security)
 
 /**
- * The form is never sent by itself: it changes what opens the account. A code that is sent is asked for at its field.
- * `sendLabel`: where the form itself sends another code.
+ * The form is never sent by itself: it changes what opens the account. A code that is sent is asked for above its field, and for
+ * another time below it.
  */
-export function secondFactorField(
-  visit: OwnVisit,
-  security: Security,
-  problem: ShownProblem,
-  sendLabel?: string,
-): Html {
+export function secondFactorField(visit: OwnVisit, security: Security, problem: ShownProblem): Html {
   const { pages } = visit.texts
   const letters = takesLetters(visit, security)
   const code = security.methods.includes('totp') ? pages.app_code : pages.message_code
-  const send = sendProofCode(visit, security, sendLabel)
-  return html`${send && pressedByEnter}${codeField({
+  const send = sendProofCode(visit, security)
+  const wasSent = visit.flow.sentTo !== undefined
+  return html`${send && pressedByEnter}${!wasSent && send}${codeField({
     label: letters ? pages.method_recovery_code : code,
     letters,
     wrong: problem.of('otp'),
     waits: true,
-  })}${send}`
+  })}${wasSent && send}`
 }
 
 /** The ways below the button of a form with `proofFields`. They come after it, since Enter presses the first button of a form. */
@@ -262,16 +255,15 @@ const proofByPasskey = ({ texts: { pages }, to }: OwnVisit): Html =>
   html`<input type="hidden" name="credential"><button class="button quiet" type="button" data-step-up="${to('/account/step-up')}" data-failed="step-up-failed" hidden>${icon('passkey')}${pages.confirm_with_passkey}</button>
 ${wrongText('step-up-failed', pages.passkey_failed, false)}`
 
-/** Sends a code of the second factor, where the account takes one. */
-function sendProofCode(
-  visit: OwnVisit,
-  security: Security,
-  label = visit.texts.pages.send_code,
-): Html | null {
+/** Sends a code of the second factor, where the account takes one. Until one was sent its button says where it goes. */
+function sendProofCode(visit: OwnVisit, security: Security): Html | null {
+  const { pages } = visit.texts
   const { account, methods } = security
-  if (!account.twoFactorEnabled || !(methods.includes('email') || methods.includes('sms'))) return null
-  if (takesLetters(visit, security)) return null
-  const page = html` name="page" value="${visit.path}"`
-  const again = visit.flow.sentTo === undefined ? label : visit.texts.pages.send_again
-  return html`<p class="hint">${otherWay(again, visit.to('/account/code'), 'link', page)}</p>`
+  const contact = methods.includes('email') ? account.email : methods.includes('sms') ? account.phone : null
+  if (contact === null || takesLetters(visit, security)) return null
+  const button = (label: string | Html, kind: 'link' | 'button quiet') =>
+    otherWay(label, visit.to('/account/code'), kind, html` name="page" value="${visit.path}"`)
+  if (visit.flow.sentTo !== undefined) return html`<p class="hint">${button(pages.send_again, 'link')}</p>`
+  const label = withContact(pages.send_code_to, maskDestination(contact))
+  return html`<div class="field">${button(label, 'button quiet')}</div>`
 }

@@ -313,11 +313,11 @@ function createProviderForms(
   /** The identity is proved; what the account asks for is asked now. */
   async function linkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
     const identity = identityIn(visit.ticket)
-    if (visit.ticket?.kind === 'done') return back(visit, '/account/providers', 'saved')
+    if (visit.ticket?.kind === 'done') return back(visit, '/account/providers', 'provider_linked')
     if (identity === null) return startAgain(visit, '/account/providers')
     await identities.linkProved(visit.session, identity, proofOf(visit, typed), visit.caller)
     await visits.tickets.spend(visit)
-    return back(visit, '/account/providers', 'saved')
+    return back(visit, '/account/providers', 'provider_linked')
   }
 
   async function returnFromProvider(

@@ -185,7 +185,8 @@ function twoFactor({ account, offered }: Needs): AccountPage[] {
       path: confirm,
       show(visit) {
         const { pages } = visit.texts
-        if (visit.session.account.twoFactorEnabled) return alreadyOnScreen(visit, pages.two_factor)
+        if (visit.session.account.twoFactorEnabled)
+          return alreadyOnScreen(visit, pages.two_factor, pages.two_factor_on)
         const { sentTo } = visit.flow
         const change = onTheWay(visit, sentTo?.includes('@') ? '/account/email' : '/account/phone')
         return confirmCodeScreen(visit, {

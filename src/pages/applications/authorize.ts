@@ -119,8 +119,11 @@ export function createAuthorize(needs: Needs) {
     if (!isAsked && !needsConsent(handOver.redirectUri))
       return away(await applications.handOver(visit.session!, handOver))
     if (isSilent) return refuse('interaction_required', 'a person has to confirm this address')
-    const another = isForOpenId(application) ? toAnother(visit, handOver) : undefined
-    return continueScreen(visit, application.name, visit.to('/oauth2/continue', { handOver }), another)
+    return continueScreen(visit, application.name, {
+      href: visit.to('/oauth2/continue', { handOver }),
+      another: toAnother(visit, handOver),
+      isChoice: isForOpenId(application),
+    })
   }
 
   /** The way ends here after a sign-in, and after "Continue to …". */

@@ -1,9 +1,9 @@
 /** The screens of the hand-over: what cannot be handed over, "Continue to …", and signing out. */
 import type { ApplicationConfig } from '../../platform/config/types.ts'
 import { fillSentence } from '../../texts/sentences.ts'
-import { group, heading, rowLink, rows, submit, withContact, withSupport } from '../frame/elements.ts'
+import { group, heading, rowLink, rows, submit, whoIs, withContact, withSupport } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
-import type { Flow } from '../visits/flow.ts'
+import { type Flow, onwardsOf } from '../visits/flow.ts'
 import type { Screen, View, Visit } from '../visits/visit.ts'
 import { needsConsent } from './request.ts'
 import type { ApplicationService } from './service.ts'
@@ -49,15 +49,19 @@ export function linesToAdd(
   ].join('\n')
 }
 
-/** `another`: where somebody else signs in. */
-export function continueScreen(visit: View, name: string, href: string, another?: string): Screen {
+/** `another`: where somebody else signs in. `isChoice`: the page asks who it shall be. */
+export function continueScreen(
+  visit: View,
+  name: string,
+  { href, another, isChoice = false }: { href: string; another: string; isChoice?: boolean },
+): Screen {
   const { pages } = visit.texts
   const title = fillSentence(pages.continue_to, { application: name })
   return {
     title,
-    content: html`${heading(title, signedInAs(visit))}
+    content: html`${signedInAs(visit, isChoice ? undefined : another)}${heading(title)}
 <a class="button main" href="${href}">${pages.continue}</a>${
-      another !== undefined &&
+      isChoice &&
       html`
 <a class="button quiet" href="${another}">${pages.use_another_account}</a>`
     }`,
@@ -76,10 +80,12 @@ export const openProgramScreen = ({ texts: { pages } }: View, name: string, href
   }
 }
 
-/** Says whose account it is: somebody may have several. */
-function signedInAs({ texts: { pages }, session }: View): Html | null {
+/** Says whose account it is: somebody may have several. `another`: where somebody else signs in. */
+function signedInAs({ texts: { pages }, session }: View, another?: string): Html | null {
   const who = session?.account.email ?? session?.account.phone
-  return who ? withContact(pages.signed_in_as, who) : null
+  if (!who) return null
+  const otherwise = another === undefined ? null : html`<a href="${another}">${pages.not_you}</a>`
+  return whoIs(who, withContact(pages.signed_in_as, who), otherwise)
 }
 
 /** The account may not enter. `back`: the application hears so. `support`: people ask there; empty: they are not told. */
@@ -93,9 +99,9 @@ export function notOpenScreen(
   const why = support === '' ? pages.not_open_lead : withSupport(pages.not_open_support, support)
   return {
     title,
-    content: html`${heading(title, html`${signedInAs(visit)} ${why}`)}
+    content: html`${signedInAs(visit)}${heading(title, why)}
 <a class="button main" href="${another}">${pages.use_another_account}</a>
-<p class="foot"><a href="${back}">${pages.go_back}</a></p>`,
+<p class="next"><a href="${back}">${pages.go_back}</a></p>`,
   }
 }
 
@@ -118,7 +124,7 @@ export function twoFactorWantedScreen(
   const title = fillSentence(pages.two_factor_wanted_title, { application: name })
   return {
     title,
-    content: html`${heading(title, html`${signedInAs(visit)} ${pages.two_factor_wanted_lead}`)}
+    content: html`${signedInAs(visit)}${heading(title, pages.two_factor_wanted_lead)}
 <a class="button main" href="${setUp}">${pages.two_factor_wanted_set_up}</a>
 ${group(pages.another_way)}${rows([
   rowLink(
@@ -128,7 +134,7 @@ ${group(pages.another_way)}${rows([
       : { icon: 'person', label: pages.use_another_account },
   ),
 ])}
-<p class="foot">${pages.two_factor_wanted_on} <a href="${onwards}">${pages.continue}</a></p>`,
+<p class="next">${pages.two_factor_wanted_on} <a href="${onwards}">${pages.continue}</a></p>`,
   }
 }
 
@@ -137,9 +143,9 @@ export function signOutScreen(visit: View, { action, stay }: { action: string; s
   const { pages } = visit.texts
   return {
     title: pages.sign_out,
-    content: html`${heading(pages.sign_out, html`${signedInAs(visit)} ${pages.sign_out_lead}`)}
+    content: html`${signedInAs(visit)}${heading(pages.sign_out, pages.sign_out_lead)}
 <form method="post" action="${action}">${submit(pages.sign_out)}</form>
-<p class="foot"><a href="${stay}">${pages.stay}</a></p>`,
+<p class="next"><a href="${stay}">${pages.stay}</a></p>`,
   }
 }
 
@@ -149,6 +155,7 @@ export const createHandOverScreen =
   (visit: Visit, { application, redirectUri }: NonNullable<Flow['handOver']>): Screen => {
     const name = applications.list.find(({ id }) => id === application)?.name ?? application
     const href = visit.to('/oauth2/continue')
-    const screen = continueScreen(visit, name, href)
+    const another = visit.to('/sign-in', { ...onwardsOf(visit.flow), signInAfter: visit.now.getTime() })
+    const screen = continueScreen(visit, name, { href, another })
     return needsConsent(redirectUri) ? screen : { ...screen, refreshTo: href }
   }

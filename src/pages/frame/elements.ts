@@ -37,6 +37,8 @@ export interface FieldOptions {
   after?: Html | null
   /** Six digits, or the sixteen letters of a recovery code. */
   kind?: 'code' | 'letters'
+  /** Six digits do not send the form by themselves. */
+  waits?: boolean
   /** The title of the page is its label, and the sentence below its hint. */
   titled?: boolean
 }
@@ -58,13 +60,13 @@ function describedBy({ name, wrong, hint, titled }: FieldOptions): string {
 
 export function field(options: FieldOptions): Html {
   const { name, label, type = 'text', autocomplete, value, wrong, hint, inputmode, inside, after } = options
-  const { required = true, autofocus = false, maxlength = 512, kind, titled = false } = options
+  const { required = true, autofocus = false, maxlength = 512, kind, waits, titled = false } = options
   const focused = autofocus || Boolean(wrong)
   const says = typeof wrong === 'string'
   const about = describedBy(options)
   const input = html`<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${maxlength}"${
     value !== undefined && html` value="${value}"`
-  }${inputmode && html` inputmode="${inputmode}"`}${kind && html` class="${kind}"`}${kind === 'code' && html` placeholder="••••••"`} autocapitalize="${kind === 'letters' ? 'characters' : 'none'}" autocorrect="off" spellcheck="false"${required && html` required`}${focused && html` autofocus`}${
+  }${inputmode && html` inputmode="${inputmode}"`}${kind && html` class="${kind}${kind === 'code' && waits && ' waits'}"`}${kind === 'code' && html` placeholder="••••••"`} autocapitalize="${kind === 'letters' ? 'characters' : 'none'}" autocorrect="off" spellcheck="false"${required && html` required`}${focused && html` autofocus`}${
     wrong && html` aria-invalid="true"`
   }${titled && html` aria-labelledby="${TITLE_ID}"`}${about !== '' && html` aria-describedby="${about}"`}>`
   return html`<div class="field">
@@ -79,23 +81,19 @@ ${hint && !says && html`<p class="hint" id="${name}-hint">${hint}</p>`}
 export const wrongText = (id: string, text: string, shown = true): Html =>
   html`<p class="wrong" id="${id}"${!shown && html` role="alert" hidden`}>${icon('alert')}<span>${text}</span></p>`
 
-/**
- * A phone shows digits for a code that was sent or that an app has, and letters for a recovery code or an access code.
- * `waits`: six digits do not send the form by themselves.
- */
+/** A phone shows digits for a code that was sent or that an app has, and letters for a recovery code or an access code. */
 export const codeField = (
-  options: Pick<FieldOptions, 'label' | 'wrong' | 'hint' | 'autofocus' | 'titled'> & {
+  options: Pick<FieldOptions, 'label' | 'wrong' | 'hint' | 'autofocus' | 'titled' | 'waits'> & {
     letters: boolean
-    waits?: boolean
   },
 ): Html => {
-  const { letters, waits = false, ...rest } = options
+  const { letters, ...rest } = options
   return field({
     ...rest,
     name: 'otp',
     autocomplete: 'one-time-code',
     inputmode: letters ? 'text' : 'numeric',
-    ...(letters ? { kind: 'letters' } : !waits && { kind: 'code' }),
+    kind: letters ? 'letters' : 'code',
     maxlength: 64,
   })
 }
@@ -195,6 +193,10 @@ export function withSupport(sentence: string, support: string): Html {
   const href = support.includes('://') ? support : `mailto:${support}`
   return html`${before}<a href="${href}">${isolated(support)}</a>${after}`
 }
+
+/** Whom a page is about, and a way for somebody else. */
+export const whoIs = (name: string, words: Html, otherwise: Html | null = null): Html =>
+  html`<div class="who"><span class="avatar" aria-hidden="true">${initialsOf(name)}</span><div class="small">${words}${otherwise && html`<div>${otherwise}</div>`}</div></div>`
 
 interface RowParts {
   icon?: IconName | Html | null

@@ -66,7 +66,7 @@ addEventListener('pageshow', ({ persisted }) => {
 })
 
 // Six digits are a whole code, unless something else has to be filled in or may still be ticked.
-const code = document.querySelector('input.code')
+const code = document.querySelector('input.code:not(.waits)')
 if (code)
   code.addEventListener('input', () => {
     const { form } = code

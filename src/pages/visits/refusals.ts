@@ -65,6 +65,7 @@ export function otherHostScreen({ pages }: Texts, base: URL) {
 export function waitSentence({ pages }: Texts, seconds: number): Html {
   const minutes = pages.minutes.replace('{count}', String(Math.max(1, Math.ceil(seconds / 60))))
   const left = html`<span role="timer" aria-live="off" data-left="${seconds}">${minutes}</span>`
-  const [before, after] = pages.try_again_in.split('{time}')
-  return html`${before}${left}${after}`
+  const [before = '', after] = pages.try_again_in.split('{time}')
+  // The time does not stand alone on its line.
+  return html`${before.replace(/ $/, '\u00a0')}${left}${after}`
 }

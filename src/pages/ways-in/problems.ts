@@ -100,5 +100,9 @@ export const noticeOf = ({ flow, texts }: Pick<View, 'flow' | 'texts'>): Html | 
     flow.notice === undefined ? undefined : texts.pages[flow.notice as keyof typeof texts.pages]
   if (sentence === undefined) return null
   const { sentTo } = flow
-  return notice(sentTo && sentence.includes('{contact}') ? withContact(sentence, sentTo) : sentence, 'good')
+  return notice(
+    sentTo && sentence.includes('{contact}') ? withContact(sentence, sentTo) : sentence,
+    // The account is less protected than before.
+    flow.notice === 'two_factor_off' ? '' : 'good',
+  )
 }

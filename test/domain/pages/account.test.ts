@@ -58,9 +58,13 @@ describe('the pages of an account', () => {
     await browser.press('Confirm', { otp: await service.inbox.nextCode(phone) })
     expect(browser.html).toContain(phone)
     await browser.open('/account/phone')
+    expect(browser.html).toContain(`From then on you sign in with <bdi>${email}</bdi>`)
     await browser.press('Remove the phone number', { password })
     expect(browser.said).toBe('Removed.')
     expect(browser.html).not.toContain(phone)
+    // The last verified contact stays.
+    await browser.open('/account/email')
+    expect(browser.html).not.toContain('Remove the e-mail address')
   })
 
   test('the new contact stays in the form until it is right, with a code of the second factor too', async () => {
@@ -74,10 +78,11 @@ describe('the pages of an account', () => {
       () => browser.forms.find(({ fields }) => 'contact' in fields)?.fields.contact,
     ]
     await browser.open('/account/email')
-    await browser.press('Send a code for the second factor', { contact })
+    const send = `Send a code to ${maskDestination(identifier)}`
+    await browser.press(send, { contact })
     const said = `We sent a code to <bdi>${maskDestination(identifier)}</bdi>.`
     expect([browser.path, browser.said, kept()]).toEqual(['/account/email', said, contact])
-    expect(browser.html).not.toContain('Send a code for the second factor')
+    expect(browser.forms.flatMap(({ buttons }) => buttons.map(({ label }) => label))).not.toContain(send)
     expect(browser.html).toContain('>Send it again</button>')
     const otp = await service.inbox.nextCode(identifier)
     await browser.press('Send a code', { password: 'wrong one here', otp })
@@ -150,12 +155,11 @@ describe('the pages of an account', () => {
     expect([browser.title, browser.said]).toEqual(['Recovery codes', ''])
     // On paper and in the file they say whose they are.
     const [, caption = ''] = /<figcaption[^>]*>(.*?)<\/figcaption>/.exec(browser.html) ?? []
-    expect(caption.replaceAll(/<\/?bdi>/g, '')).toMatch(
-      /^auth\.example\.com · \S+@\S+ · \d+ \w+ \d{4}|\w+ \d+, \d{4}$/,
-    )
-    expect(decodeURIComponent(browser.html)).toContain(caption.replaceAll(/<\/?bdi>/g, ''))
+    const whose = caption.replaceAll(/<[^>]*>/g, '')
+    expect(whose).toMatch(/^auth\.example\.com · \S+@\S+ · \d+ \w+ \d{4}|\w+ \d+, \d{4}$/)
+    expect(decodeURIComponent(browser.html)).toContain(whose)
     await browser.open('/account/two-factor/off')
-    await browser.press('Send a code')
+    await browser.press(`Send a code to ${maskDestination(email)}`)
     expect([browser.path, browser.said]).toEqual(['/account/two-factor/off', sent])
     await browser.press('Turn off', { password, otp: await service.inbox.nextCode(email) })
     expect(browser.said).toBe('Two-factor sign-in is off.')
@@ -207,7 +211,8 @@ describe('the pages of an account', () => {
     await browser.press('Delete your account', { password: 'wrong one here' })
     expect(browser.said).toBe('This is not your password.')
     await browser.press('Delete your account', { password })
-    expect([browser.path, browser.said]).toEqual(['/signed-out', 'Your account is deleted.'])
+    expect([browser.path, browser.title]).toEqual(['/signed-out', 'Your account is deleted'])
+    expect(browser.html).not.toContain('Sign in</a>')
     expect((await service.post('login', person)).status).toBe(401)
   })
 })
@@ -252,7 +257,8 @@ describe('what the pages of an account show', () => {
     // In the direction of the page: by itself it would begin with the system in Arabic.
     expect(browser.html).not.toContain('<bdi>Firefox on Linux')
     // By the clock, below the day.
-    expect(browser.html).toMatch(/<h2 class="group">\w+ \d+, \d{4}<\/h2>.*>\d+:\d\d\s[AP]M UTC<\/time>/s)
+    expect(browser.html).toMatch(/<h2 class="group">\w+ \d+, \d{4}<\/h2>.*>\d+:\d\d\s[AP]M<\/time>/s)
+    expect(browser.html).toContain('Times are in UTC.')
   })
 
   test('the history asks "Was this not you?" at what failed and at a device that is new, else once below', async () => {
@@ -370,7 +376,7 @@ describe('what the pages of an account show', () => {
     await browser.open('/account/two-factor')
     expect(browser.html).not.toContain('/account/two-factor/keep')
     await browser.open('/account/two-factor/codes')
-    await browser.press('Send a code')
+    await browser.press(`Send a code to ${maskDestination(identifier)}`)
     const otp = await service.inbox.nextCode(identifier)
     const { action } = browser.forms.find((form) => form.action.startsWith('/account/two-factor/codes'))!
     await browser.post(action.replace('codes', 'keep'), { password, otp })
@@ -390,17 +396,17 @@ describe('what the pages of an account show', () => {
     expect(browser.path).toBe('/account/password')
   })
 
-  test('a code of the second factor is sent from its field, and Enter still does what the form is for', async () => {
+  test('a code of the second factor is sent from above its field, and Enter still does what the form is for', async () => {
     const { person } = await protectBySentCodes(service)
     const browser = await openBrowser(service.url).open('/sign-in')
     await browser.press('Sign in', { identifier: person.identifier, password: person.password })
     await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
     for (const page of ['password', 'email', 'delete', 'two-factor/off', 'two-factor/codes']) {
       await browser.open(`/account/${page}`)
-      const buttons = [...browser.html.matchAll(/<button class="(hidden|link|button main)/g)]
+      const buttons = [...browser.html.matchAll(/<button class="(hidden|button quiet(?=")|button main)/g)]
       expect([page, buttons.slice(0, 3).map(([, kind]) => kind)]).toEqual([
         page,
-        ['hidden', 'link', 'button main'],
+        ['hidden', 'button quiet', 'button main'],
       ])
       expect(browser.html).toContain('<label for="otp">Code from the message</label>')
     }

@@ -363,6 +363,8 @@ describe('what may be asked for', () => {
     expect(browser.title).toBe('Continue to Desk $$')
     expect(browser.html).not.toContain('http-equiv="refresh"')
     const [, next = ''] = /<a class="button main" href="([^"]+)"/.exec(browser.html) ?? []
+    const [, another = ''] = /href="([^"]+)">Not you\?</.exec(browser.html) ?? []
+    expect((await browser.open(another)).path).toBe('/sign-in')
     await browser.open(next)
     const code = parametersOf(browser).get('code') ?? ''
     expect((await redeem(service, code, verifier, more)).status).toBe(200)

@@ -86,14 +86,14 @@ describe('the secret of an app', () => {
       '/account/two-factor/app/confirm',
     ]) {
       await browser.open(address)
-      expect(browser.said).toBe('It is on.')
+      expect(browser.said).toBe('The authenticator app is on.')
       expect(browser.html.match(/<a class="button[^>]*>/g)).toEqual([
         '<a class="button main" href="/account/two-factor">',
       ])
       expect(browser.html).toContain('href="/account/two-factor/codes"')
     }
     await browser.open('/account/two-factor/confirm')
-    expect(browser.said).toBe('It is on.')
+    expect(browser.said).toBe('Two-factor sign-in is on.')
   })
 
   test('what was typed for one account does not stand in the pages of the next', async () => {
@@ -133,11 +133,11 @@ describe('the identity of a provider', () => {
     service.clock.advance(5 * 60_000)
     const page = browser.address
     await browser.press('Link', { password: PASSWORD })
-    expect([browser.path, browser.said]).toEqual(['/account/providers', 'Saved.'])
+    expect([browser.path, browser.said]).toEqual(['/account/providers', 'The other account is linked.'])
     await browser.press('Unlink')
     for (const named of ['P1', email, ada]) expect(browser.html).toContain(named)
     await browser.open(page)
-    expect(browser.said).toBe('Linked')
+    expect(browser.said).toBe('The other account is linked.')
   })
 
   test('is not linked to the account of the next person', async () => {

@@ -1,5 +1,6 @@
 /** The cookie of a browser's session changes with its rights, so that a copy opens nothing after the owner's remedies. */
 import { describe, expect, test } from 'bun:test'
+import { maskDestination } from '../../../src/domain/foundation/identifiers/identifier.ts'
 import { newEmail } from '../../helpers/api-client.ts'
 import { appCode } from '../../helpers/authenticator.ts'
 import { newCode, REDIRECT, redeem, signedInBrowser, token } from '../../helpers/hand-over.ts'
@@ -69,12 +70,12 @@ describe('a copied cookie', () => {
         expect(browser.title).toBe('Recovery codes')
       })
       await browser.open('/account/two-factor/codes')
-      await browser.press('Send a code')
+      await browser.press(`Send a code to ${maskDestination(identifier)}`)
       const other = await service.inbox.nextCode(identifier)
       await expectDead(browser, () => browser.press('New codes', { password, otp: other }))
       await browser.open('/account/two-factor/off')
       service.clock.advance(61_000)
-      await browser.press('Send a code')
+      await browser.press(`Send a code to ${maskDestination(identifier)}`)
       const last = await service.inbox.nextCode(identifier)
       await expectDead(browser, () => browser.press('Turn off', { password, otp: last }))
     },

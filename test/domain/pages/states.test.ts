@@ -180,12 +180,23 @@ test('the page of two factors shows each factor of the account, and a removal th
   const endangered = textOf('account-two-factor-endangered')
   expect(endangered).toContain('Codes by message On Code by e-mail')
   expect(endangered).toContain('Support was asked to turn off your two-factor sign-in.')
+  expect(endangered).toMatch(/the link in the message that we sent to [\w .-]+@/)
   // A code of a message does not stop it.
   expect(endangered).not.toMatch(/Or sign in with|Keep it on/)
   expect(textOf('account-two-factor-waiting')).toContain('Keep it on')
   expect(textOf('account-two-factor-waiting')).not.toContain('follow the link')
   expect(textOf('account-two-factor-with-app')).toMatch(/Authenticator app On .* Passkeys On /)
   expect(textOf('account-endangered')).toContain('You have one recovery code left.')
+})
+
+test('somebody to whom no code can be sent is told so, and whom to ask', () => {
+  expect(textOf('second-step-none')).toMatch(/No code can be sent .* write to support@example\.com/)
+})
+
+test('what is wrong with the code of an app stands at its field, below the picture', () => {
+  const { html } = stateOf('account-two-factor-app-wrong')
+  expect(html).toContain('id="otp-wrong"')
+  expect(html).not.toContain('id="problem"')
 })
 
 test('an account without a password is told nothing of one on the pages of two factors', () => {
@@ -338,7 +349,7 @@ test.each(LOGOS.slice(0, reduced(1, 2)))(
     return { objectFit, backgroundColor, isWide: image.offsetWidth > 220, height: image.offsetHeight, alt: image.alt }
   })()`)
     expect(shown).toEqual({
-      ...{ objectFit: 'scale-down', backgroundColor: 'rgb(255, 255, 255)', isWide: false, height: 40 },
+      ...{ objectFit: 'scale-down', backgroundColor: 'rgb(255, 255, 255)', isWide: false, height: 52 },
       alt: name === '' ? 'Acme Cloud' : '',
     })
     expect(await page.innerText('.brand')).toBe(name)
@@ -360,21 +371,25 @@ test('recovery codes are printed with the service, the account and the day, and 
   await page.context().close()
 })
 
-test('whose account it is takes one line beside the way back, however long the address', async () => {
+test('whose account it is takes one line, on a phone its own below the way back, however long the address', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.setViewportSize({ width: 320, height: 800 })
   await page.setContent(stateOf('account-two-factor-endangered').html)
-  expect(await page.evaluate<number>(`document.querySelector('.up').offsetHeight`)).toBeLessThan(40)
-  // The domain is cut last.
+  const height = () => page.evaluate<number>(`document.querySelector('.up').offsetHeight`)
+  expect(await height()).toBeLessThan(60)
   await page.setContent(stateOf('account-password').html)
-  const cut = await page.evaluate(
-    "[...document.querySelectorAll('.up bdi > span')].map((one) => one.scrollWidth > one.clientWidth)",
-  )
-  expect(cut).toEqual([true, false])
+  const cut = () =>
+    page.evaluate<boolean[]>(
+      "[...document.querySelectorAll('.up bdi > span')].map((one) => one.scrollWidth > one.clientWidth)",
+    )
+  expect(await cut()).toEqual([false, false])
+  await page.setViewportSize({ width: 1440, height: 800 })
+  expect(await height()).toBeLessThan(30)
+  expect(await cut()).toEqual([false, false])
   await page.context().close()
 })
 
-test('an address breaks before its @ in the head of the account, and is cut there in a row', async () => {
+test('an address that does not fit breaks before its @, in the head of the account and in a row', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.setViewportSize({ width: 390, height: 800 })
   await page.setContent(stateOf('account').html)
@@ -384,13 +399,15 @@ test('an address breaks before its @ in the head of the account, and is cut ther
   expect(shown).toEqual([
     [true, false],
     [true, false],
-    [true, true],
+    [true, false],
     [true, false],
   ])
-  const [local, domain] = await page.evaluate<[number, number]>(
-    "[...document.querySelectorAll('.who bdi > span')].map((one) => one.offsetTop)",
-  )
-  expect(domain).toBeGreaterThan(local)
+  for (const place of ['.who', 'a.row']) {
+    const [local, domain] = await page.evaluate<[number, number]>(
+      `[...document.querySelectorAll('${place} bdi > span')].map((one) => one.offsetTop)`,
+    )
+    expect(domain).toBeGreaterThan(local)
+  }
   await page.context().close()
 })
 
@@ -402,11 +419,11 @@ test('a long name takes two lines of the head', async () => {
   await page.context().close()
 })
 
-test('below a title an address stands out, and one that is a link still looks like one', async () => {
+test('whose account it is stands out, and an address that is a link still looks like one', async () => {
   const page = await openTab(await filesOf(world.full, walked))
   await page.setContent(stateOf('not-open').html)
   const colours = await page.evaluate(
-    "['.lead > bdi', '.lead a bdi', '.foot a'].map((one) => getComputedStyle(document.querySelector(one)).color)",
+    "['.who bdi', '.lead a bdi', '.next a'].map((one) => getComputedStyle(document.querySelector(one)).color)",
   )
   const [person, support, link] = colours as string[]
   expect([support === link, person === link]).toEqual([true, false])

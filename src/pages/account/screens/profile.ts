@@ -1,10 +1,11 @@
 /** What an account says of a person: profile, language, contacts. */
+import { verifiedContacts } from '../../../domain/accounts/core/account.ts'
 import { askedFields, type Profile } from '../../../domain/accounts/core/profile.ts'
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { profileFields } from '../../../platform/postgres/schema.ts'
 import { nameOfLanguage } from '../../../texts/languages.ts'
-import { field, isolated, otherWay, submit } from '../../frame/elements.ts'
-import { html } from '../../frame/html.ts'
+import { field, isolated, otherWay, submit, withContact } from '../../frame/elements.ts'
+import { type Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
 import { type AccountOffered, otherProofs, page, problemOf, proofFields } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
@@ -47,6 +48,21 @@ export function languageScreen(visit: OwnVisit, { languages }: AccountOffered): 
   )
 }
 
+/** It stands in the form of the change, whose proof it takes. The last verified contact stays. */
+function removal(
+  { texts: { pages }, to }: OwnVisit,
+  { account }: Security,
+  kind: 'email' | 'phone',
+): Html | null {
+  const verified = verifiedContacts(account).map(({ destination }) => destination)
+  const other = verified.find((contact) => contact !== account[kind])
+  if (account[kind] === null || (other === undefined && verified.length > 0)) return null
+  const title = kind === 'email' ? pages.remove_email : pages.remove_phone
+  return html`<div class="section"><h2>${title}</h2>
+${other !== undefined && html`<p class="hint">${withContact(pages.remove_contact_lead, other)}</p>`}
+<div class="field">${otherWay(title, to(`/account/${kind}/remove`), 'button quiet danger')}</div></div>`
+}
+
 export function contactScreen(visit: OwnVisit, security: Security, kind: 'email' | 'phone'): Screen {
   const { pages } = visit.texts
   const present = security.account[kind]
@@ -59,7 +75,8 @@ ${field({
   autocomplete: kind === 'email' ? 'email' : 'tel',
   value: visit.flow.typed?.contact ?? '',
   wrong: problem.of(kind, 'contact'),
-})}${proofFields(visit, security, problem, pages.send_proof_code)}${submit(pages.send_code)}${otherProofs(visit, security)}
-${present !== null && html`<div class="section">${otherWay(kind === 'email' ? pages.remove_email : pages.remove_phone, visit.to(`/account/${kind}/remove`), 'button quiet danger')}</div>`}</form>`
+  hint: kind === 'phone' ? pages.phone_hint : undefined,
+})}${proofFields(visit, security, problem)}${submit(pages.send_code)}${otherProofs(visit, security)}
+${removal(visit, security, kind)}</form>`
   return page(visit, pages[kind], change, problem, present !== null ? isolated(present) : null)
 }

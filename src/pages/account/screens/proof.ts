@@ -32,13 +32,15 @@ export function confirmCodeScreen(
 ): Screen {
   const { pages } = visit.texts
   const problem = problemOf(visit, ['otp'], wrongCode)
+  // Above what stands before the form a sentence would be out of sight.
+  const isFar = before !== undefined && problem.of('otp') === true
   return page(
     visit,
     title,
     html`${before}<form method="post" action="${visit.to(action)}">
-${codeField({ label: pages.code, letters: false, wrong: problem.of('otp'), autofocus: true })}
+${codeField({ label: pages.code, letters: false, wrong: isFar ? wrongCode : problem.of('otp'), autofocus: true })}
 ${submit(pages.confirm)}${after}</form>`,
-    problem,
+    isFar ? { ...problem, above: null } : problem,
     lead,
   )
 }

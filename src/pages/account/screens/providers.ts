@@ -44,8 +44,8 @@ export function linkScreen(visit: OwnVisit, security: Security): Screen {
   const { pages } = visit.texts
   const identity = identityIn(visit.ticket)
   if (visit.ticket?.kind === 'done') {
-    const list = linkButton(pages.providers, '/account/providers')
-    return page(visit, pages.providers, html`${notice(pages.linked, 'good')}${list}`)
+    const list = linkButton(pages.done, '/account/providers', 'main')
+    return page(visit, pages.providers, html`${notice(pages.provider_linked, 'good')}${list}`)
   }
   if (identity === null) return startAgainScreen(visit, pages.providers, '/account/providers')
   const { provider, email } = identity

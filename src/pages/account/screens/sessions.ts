@@ -136,6 +136,6 @@ export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], n
 ${list.length > 0 && !asks && html`<p class="next">${wasNotYou}</p>`}
 ${next !== null && linkButton(pages.older, `/account/history?cursor=${encodeURIComponent(next)}`)}`,
     undefined,
-    pages.history_lead,
+    `${pages.history_lead} ${pages.times_in_utc}`,
   )
 }

@@ -1,7 +1,8 @@
 /** Two-factor sign-in: what is on, the app, the recovery codes. */
+import { verifiedContacts } from '../../../domain/accounts/core/account.ts'
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { writeList } from '../../../texts/dates.ts'
-import { badge, icon, isolated, notice, row, rowLink, rows } from '../../frame/elements.ts'
+import { badge, icon, isolated, notice, row, rowLink, rows, withContact } from '../../frame/elements.ts'
 import { Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
 import {
@@ -24,11 +25,12 @@ const removalSentence = (visit: OwnVisit, at: Date): Html =>
   html`${visit.texts.pages.removal_waits} ${time(visit, at)}.`
 
 /** A removal of two factors that waits, and what of this account stops it: a code of a message does not. */
-export function removalNotice(visit: OwnVisit, { methods, removalAt }: Security): Html | null {
+export function removalNotice(visit: OwnVisit, { account, methods, removalAt }: Security): Html | null {
   const { pages } = visit.texts
   if (removalAt === null) return null
   const byApp = methods.includes('totp')
-  const how = html` ${pages.removal_how}${methods.includes('passkey') && ` ${pages.removal_how_passkey}`}`
+  const told = verifiedContacts(account).map(({ destination }) => destination)
+  const how = html` ${withContact(pages.removal_how, writeList(told, visit.client.language))}${methods.includes('passkey') && ` ${pages.removal_how_passkey}`}`
   return notice(
     html`${removalSentence(visit, removalAt)}${!byApp && how}`,
     'bad',
@@ -105,7 +107,7 @@ export function twoFactorScreen(visit: OwnVisit, security: Security, offered: Ac
         rowLink('/account/two-factor/codes', {
           icon: 'key',
           label: named(pages.recovery_codes, badge(left, recoveryCodesLeft < FEW_CODES ? 'warn' : '')),
-          detail: pages.new_codes,
+          detail: pages.make_new_codes,
         }),
     ])}
 ${on && removalAt === null && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
@@ -131,7 +133,7 @@ export function recoveryCodesScreen(
   return page(
     wasOn ? visit : { ...visit, flow: { ...visit.flow, notice: 'two_factor_on' } },
     pages.recovery_codes,
-    html`<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' · '}${isolated(part)}`)}</figcaption>
+    html`<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' '}<span>${at > 0 && '· '}${isolated(part)}</span>`)}</figcaption>
 <ol class="codes" id="codes" dir="ltr">${codes.map((code) => html`<li>${code}</li>`)}</ol></figure>
 <div class="trio"><button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button>
 <button class="button quiet" type="button" data-print hidden>${icon('print')}${pages.print}</button>
@@ -143,12 +145,12 @@ ${onwardsButton(visit, offered) ?? linkButton(pages.codes_kept, '/account/two-fa
 }
 
 /** Somebody came back to the page, or sent it twice, after two factors were turned on. New codes would end those that were saved. */
-export function alreadyOnScreen(visit: OwnVisit, title: string): Screen {
+export function alreadyOnScreen(visit: OwnVisit, title: string, sentence: string): Screen {
   const { pages } = visit.texts
   return page(
     visit,
     title,
-    html`${notice(pages.already_on, 'good')}${linkButton(pages.done, onTheWay(visit, '/account/two-factor'), 'main')}
+    html`${notice(sentence, 'good')}${linkButton(pages.done, onTheWay(visit, '/account/two-factor'), 'main')}
 <p class="next"><a href="/account/two-factor/codes">${pages.codes_not_saved}</a></p>`,
     problemOf({ ...visit, flow: {} }, []),
   )
@@ -158,15 +160,15 @@ export function appScreen(visit: OwnVisit, { methods }: Security): Screen {
   const { pages } = visit.texts
   const { ticket } = visit
   const cameWithout = visit.flow.ticket === undefined && methods.includes('totp')
-  if (ticket?.kind === 'done' || cameWithout) return alreadyOnScreen(visit, pages.method_totp)
+  if (ticket?.kind === 'done' || cameWithout) return alreadyOnScreen(visit, pages.method_totp, pages.app_on)
   if (ticket?.kind !== 'app') return startAgainScreen(visit, pages.method_totp, '/account/two-factor/app')
   return confirmCodeScreen(visit, {
     title: pages.method_totp,
     lead: pages.scan_lead,
     action: '/account/two-factor/app/confirm',
     wrongCode: pages.wrong_app_code,
-    before: html`<div class="qr" role="img" aria-label="${pages.qr}">${new Html(ticket.picture ?? '')}</div>
-${ticket.uri && html`<a class="button quiet main on-phone" href="${ticket.uri}">${pages.open_in_app}</a>`}
+    before: html`${ticket.uri && html`<a class="button quiet main on-phone" href="${ticket.uri}">${pages.open_in_app}</a>`}
+<div class="qr" role="img" aria-label="${pages.qr}">${new Html(ticket.picture ?? '')}</div>
 <p class="next small">${pages.app_secret}</p>
 <div class="key"><span id="secret" dir="ltr"><code>${ticket.secret}</code></span><button class="button quiet little" type="button" data-copy="secret" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button></div>`,
   })

@@ -7,14 +7,15 @@ import {
   group,
   heading,
   icon,
-  initialsOf,
   isolated,
   otherWay,
   rowButton,
   rows,
   submit,
+  whoIs,
   withContact,
   withoutPasskeys,
+  withSupport,
 } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
 import type { Screen, View } from '../../visits/visit.ts'
@@ -79,7 +80,11 @@ interface SecondStepWords {
   wrongCode?: string
 }
 
-function secondFactorWords({ texts: { pages, sentences }, flow }: View, asked: Asked): SecondStepWords {
+function secondFactorWords(
+  { texts: { pages, sentences }, flow }: View,
+  asked: Asked,
+  support: string,
+): SecondStepWords {
   const { methods = [], sentTo: contact } = flow
   switch (asked) {
     case 'letters':
@@ -91,7 +96,13 @@ function secondFactorWords({ texts: { pages, sentences }, flow }: View, asked: A
     case 'passkey':
       return { title: pages.second_factor_passkey_title, lead: sentences.two_factor_passkey_required }
     case 'none':
-      return { title: pages.second_factor_none, lead: sentences.two_factor_unavailable }
+      return {
+        title: pages.second_factor_none,
+        lead:
+          support === ''
+            ? pages.second_factor_none_lead
+            : withSupport(pages.second_factor_none_support, support),
+      }
     case 'digits':
       if (methods.includes('totp'))
         return {
@@ -138,7 +149,11 @@ function otherSteps(
 /** Who is signing in, as it was typed, and a way for somebody else. */
 const whoSignsIn = ({ texts: { pages }, flow: { typed } }: View): Html | null =>
   typed?.identifier
-    ? html`<div class="who"><span class="avatar" aria-hidden="true">${initialsOf(typed.identifier)}</span><div class="small">${isolated(typed.identifier)}<div><button class="link" form="leave">${pages.not_you}</button></div></div></div>`
+    ? whoIs(
+        typed.identifier,
+        isolated(typed.identifier),
+        html`<button class="link" form="leave">${pages.not_you}</button>`,
+      )
     : null
 
 function secondFactorScreen(visit: View, drawing: Drawing): Screen {
@@ -148,7 +163,7 @@ function secondFactorScreen(visit: View, drawing: Drawing): Screen {
   const sent = methods.includes('email') || methods.includes('sms')
   const usesPasskey = methods.includes('passkey') && offered.passkeys
   const asked = askedFor(visit, usesPasskey)
-  const { title, lead, wrongCode } = secondFactorWords(visit, asked)
+  const { title, lead, wrongCode } = secondFactorWords(visit, asked, offered.support)
   const problem = showProblem(visit, ['otp'], { now, support: offered.support, wrongCode })
   const letters = asked === 'letters'
   const takesCode = letters || asked === 'digits'

@@ -110,13 +110,13 @@ export function newPassword(
   { texts }: View,
   { offered }: Drawing,
   wrong: FieldOptions['wrong'],
-  mayBeLeftOut = false,
+  { mayBeLeftOut = false, label = texts.pages.choose_password } = {},
 ) {
   const { pages } = texts
   const hint = pages.password_hint.replace('{count}', String(offered.minimumLength))
   return passwordInput(texts, {
     name: 'password',
-    label: pages.choose_password,
+    label,
     autocomplete: 'new-password',
     wrong,
     required: !mayBeLeftOut,

@@ -61,7 +61,7 @@ ${codeField({
   autofocus: isNext(visit, problem),
   hint: hintAtCode(visit, problem) ?? (letters ? pages.access_code_hint : undefined),
 })}
-${newPassword(visit, drawing, problem.of('password', 'password_confirmation'))}
+${newPassword(visit, drawing, problem.of('password', 'password_confirmation'), { label: pages.new_password })}
 ${submit(pages.save_password)}
 ${sendAgain(visit, drawing, '/choose-password/again', problem.wait)}
 ${!letters && html`<p class="next">${otherWay(pages.have_access_code, to('/choose-password/field'), 'link', changesCodeField(true))}</p>`}

@@ -86,12 +86,16 @@ export function leaveScreen({ texts: { pages } }: View, to: string): Screen {
   }
 }
 
+/** After an account was deleted there is nothing to sign in to. */
 export function signedOutScreen(visit: View, { to }: Drawing): Screen {
   const { pages } = visit.texts
+  const isErased = visit.flow.notice === 'account_erased'
+  const title = isErased ? pages.account_erased : pages.signed_out_title
+  const signIn = html`${noticeOf(visit)}
+<a class="button quiet main" href="${to('/sign-in')}">${pages.sign_in}</a>`
   return {
-    title: pages.signed_out_title,
-    content: html`<div class="round" aria-hidden="true">${icon('check')}</div>${heading(pages.signed_out_title, pages.signed_out_lead)}
-${noticeOf(visit)}
-<a class="button quiet main" href="${to('/sign-in')}">${pages.sign_in}</a>`,
+    title,
+    content: html`<div class="round" aria-hidden="true">${icon('check')}</div>${heading(title, pages.signed_out_lead)}
+${!isErased && signIn}`,
   }
 }

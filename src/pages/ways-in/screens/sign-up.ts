@@ -1,7 +1,16 @@
 /** Registration: the form, an invitation, the terms, the confirmation. */
 
 import { fillSentence } from '../../../texts/sentences.ts'
-import { codeField, heading, otherWay, submit, wayOf, withContact, withTerms } from '../../frame/elements.ts'
+import {
+  codeField,
+  heading,
+  otherWay,
+  submit,
+  wayOf,
+  whoIs,
+  withContact,
+  withTerms,
+} from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen, View } from '../../visits/visit.ts'
 import { noticeOf, showProblem } from '../problems.ts'
@@ -40,10 +49,10 @@ function joinScreen(visit: View, { to, now, offered, given }: Drawing): Screen {
   const title = fillSentence(pages.join_service, { service: offered.service })
   return {
     title,
-    content: html`${heading(title, html`${withContact(pages.join_lead, who)} ${groupsGiven(visit, given)}`)}
+    content: html`${who !== '' && whoIs(who, withContact(pages.signed_in_as, who))}${heading(title, [pages.join_lead, ...groupsGiven(visit, given)].join(' '))}
 ${showProblem(visit, [], { now }).above}
 <form method="post" action="${to('/sign-up/join')}">${submit(pages.join)}</form>
-<p class="foot"><a href="${to('/leave')}">${pages.not_now}</a></p>`,
+<p class="next"><a href="${to('/leave')}">${pages.not_now}</a></p>`,
   }
 }
 
@@ -65,7 +74,7 @@ export function termsScreen(visit: View, drawing: Drawing, { isNew }: { isNew: b
     content: html`${heading(title, withTerms(visit.texts, offered.terms, isNew ? pages.terms_lead : pages.new_terms_lead))}
 ${showProblem(visit, [], { now }).above}
 <form method="post" action="${to(isNew ? '/sign-up/terms' : '/sign-in/terms')}">${submit(pages.accept)}</form>
-<p class="foot"><a href="${to(isNew ? '/sign-in' : '/leave')}">${isNew ? pages.back_to_sign_in : pages.not_now}</a></p>`,
+<p class="next"><a href="${to(isNew ? '/sign-in' : '/leave')}">${isNew ? pages.back_to_sign_in : pages.not_now}</a></p>`,
   }
 }
 
@@ -89,7 +98,7 @@ ${identifierInput(visit, offered, {
   wrong: problem.of('email', 'phone'),
   autofocus: problem.of('password') === null,
 })}
-${newPassword(visit, drawing, problem.of('password'), offered.passwordOptional)}
+${newPassword(visit, drawing, problem.of('password'), { mayBeLeftOut: offered.passwordOptional })}
 ${termsCheck(visit, drawing)}
 ${submit(pages.create_account, '', problem.wait)}
 ${offered.providers.length > 0 && html`<p class="or">${pages.or}</p>`}
@@ -134,7 +143,7 @@ ${codeField({
 })}
 ${
   !inThisBrowser &&
-  html`${newPassword(visit, drawing, problem.of('password'), drawing.offered.passwordOptional)}
+  html`${newPassword(visit, drawing, problem.of('password'), { mayBeLeftOut: drawing.offered.passwordOptional })}
 ${termsCheck(visit, drawing)}`
 }
 ${submit(pages.confirm)}
