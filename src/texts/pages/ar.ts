@@ -223,7 +223,7 @@ export const pagesAr: PageTexts = {
   code_on_its_way: 'هناك رمز في الطريق.',
   new_email: 'البريد الإلكتروني الجديد',
   new_phone: 'رقم الهاتف الجديد',
-  phone_hint: 'مع رمز البلد، مثل \u2066+33 6 12 34 56 78\u2069.',
+  phone_hint: 'مع رمز البلد، مثل \u2066+33 6 12 34 56 78\u2069.',
   remove_email: 'إزالة البريد الإلكتروني',
   remove_phone: 'إزالة رقم الهاتف',
   remove_contact_lead: 'بعد ذلك تسجّل الدخول بـ {contact}، وتصل الرسائل إليه.',

@@ -225,7 +225,7 @@ export const pagesEn: PageTexts = {
   code_on_its_way: 'A code is on its way.',
   new_email: 'New e-mail address',
   new_phone: 'New phone number',
-  phone_hint: 'With its country code, as in +33 6 12 34 56 78.',
+  phone_hint: 'With its country code, as in +33 6 12 34 56 78.',
   remove_email: 'Remove the e-mail address',
   remove_phone: 'Remove the phone number',
   remove_contact_lead: 'From then on you sign in with {contact}, and messages go there.',

@@ -226,7 +226,7 @@ export const pagesEs: PageTexts = {
   code_on_its_way: 'Hay un código en camino.',
   new_email: 'Correo electrónico nuevo',
   new_phone: 'Número de teléfono nuevo',
-  phone_hint: 'Con el prefijo del país, como +33 6 12 34 56 78.',
+  phone_hint: 'Con el prefijo del país, como +33 6 12 34 56 78.',
   remove_email: 'Eliminar el correo electrónico',
   remove_phone: 'Eliminar el número de teléfono',
   remove_contact_lead: 'Desde entonces entrará con {contact}, y los mensajes irán allí.',

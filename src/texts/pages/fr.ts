@@ -225,7 +225,7 @@ export const pagesFr = {
   code_on_its_way: 'Un code est en route.',
   new_email: 'Nouvelle adresse e-mail',
   new_phone: 'Nouveau numéro de téléphone',
-  phone_hint: 'Avec l’indicatif du pays, comme +33 6 12 34 56 78.',
+  phone_hint: 'Avec l’indicatif du pays, comme +33 6 12 34 56 78.',
   remove_email: 'Retirer l’adresse e-mail',
   remove_phone: 'Retirer le numéro de téléphone',
   remove_contact_lead: 'Ensuite vous vous connecterez avec {contact}, et les messages iront là.',

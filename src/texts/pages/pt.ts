@@ -225,7 +225,7 @@ export const pagesPt: PageTexts = {
   code_on_its_way: 'Um código vai a caminho.',
   new_email: 'E-mail novo',
   new_phone: 'Número de telefone novo',
-  phone_hint: 'Com o indicativo do país, como +33 6 12 34 56 78.',
+  phone_hint: 'Com o indicativo do país, como +33 6 12 34 56 78.',
   remove_email: 'Remover o e-mail',
   remove_phone: 'Remover o número de telefone',
   remove_contact_lead: 'A partir daí entra com {contact}, e as mensagens vão para lá.',
