@@ -608,7 +608,7 @@ describe('the page of administration', () => {
     await page.emulateMedia({ forcedColors: 'active' })
     await signIn(page, person)
     await page.click('nav a:text-is("Accounts")')
-    await page.waitForSelector('tbody .badge')
+    await page.waitForSelector('tbody .avatar')
     expect(await lineOf(page, 'tbody .badge', 'border')).toBe('solid 1px')
     expect(await lineOf(page, 'tbody .avatar', 'border')).toBe('solid 1px')
     await tabTo(page, 'Messages')
