@@ -466,6 +466,12 @@ describe('the page of administration', () => {
       await signIn(page, person)
       await page.goto(`${service.adminUrl}/admin/?lang=en#/${path}`)
       await heading(page, bob.identifier)
+      // The only verified contact stays, so that nobody offers to remove it.
+      expect(await page.locator('main button:text-matches("^Remove( |$)")').count()).toBe(0)
+      const phone = { value: newPhone(), verified: true }
+      expect((await asOperator(service, 'PUT', `${path}/phone`, phone)).status).toBe(200)
+      await page.reload()
+      await heading(page, bob.identifier)
       // What happened twice in a row is one line.
       const signIns = await page.locator('.events li:has-text("Signed in")').allInnerTexts()
       expect([signIns.length, signIns[0]?.includes('2 times')]).toEqual([1, true])
