@@ -104,19 +104,39 @@ describe('support', () => {
       expect(items).toHaveLength(1)
     })
 
-    test('a contact is removed and told, but not the last verified one', async () => {
+    test('a contact is removed and told, but not the last verified one, and the account says which can go', async () => {
       const { identifier, password, uuid } = await person()
       expectRefusal(await call('DELETE', `accounts/${uuid}/email`), 'last_sign_in_method')
       expectRefusal(await call('DELETE', `accounts/${uuid}/phone`), 'contact_not_found')
       const phone = newPhone()
-      await call('PUT', `accounts/${uuid}/phone`, { value: phone, verified: true })
+      const claimed = await call('PUT', `accounts/${uuid}/phone`, { value: phone })
+      expect(claimed.body.account.removable_contacts).toEqual(['phone'])
+      const both = await call('PUT', `accounts/${uuid}/phone`, { value: phone, verified: true })
+      expect(both.body.account.removable_contacts).toEqual(['email', 'phone'])
       const { status, body } = await call('DELETE', `accounts/${uuid}/email`)
       expect([status, body.account.email, body.account.phone]).toEqual([200, null, phone])
+      expect(body.account.removable_contacts).toEqual([])
       await service.delivered()
       expect(service.inbox.textsTo(identifier).length).toBeGreaterThan(2)
       await service.logIn({ identifier: phone, password })
       expect(await typesOf(uuid)).toContain('identifier.removed')
     })
+  })
+
+  test('a refused removal of a contact leaves the code that the person waits for; a removal ends it', async () => {
+    const { identifier, uuid } = await person()
+    const forgotten = async () => {
+      const otp = await service.askCode('password/forgot', identifier)
+      return { identifier, otp, password: 'another long phrase', password_confirmation: 'another long phrase' }
+    }
+    const waiting = await forgotten()
+    expectRefusal(await call('DELETE', `accounts/${uuid}/email`), 'last_sign_in_method')
+    expectRefusal(await call('DELETE', `accounts/${uuid}/phone`), 'contact_not_found')
+    expect((await service.post('password/reset', waiting)).status).toBe(200)
+    await call('PUT', `accounts/${uuid}/phone`, { value: newPhone(), verified: true })
+    const ended = await forgotten()
+    expect((await call('DELETE', `accounts/${uuid}/phone`)).status).toBe(200)
+    expectRefusal(await service.post('password/reset', ended), 'invalid_code')
   })
 
   describe('two factors', () => {

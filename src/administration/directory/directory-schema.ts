@@ -186,9 +186,10 @@ const refusal = namedObject(
   'Something that is refused to somebody who signs in to the account.',
 )
 export const refusalRecord = accountRefusal.read
+const contactKind = t.Union([t.Literal('email'), t.Literal('phone')])
 const formerContact = recordOf<FormerContact>()({
   id: [integer(), ({ id }) => id],
-  contact: [t.Union([t.Literal('email'), t.Literal('phone')]), ({ kind }) => kind],
+  contact: [contactKind, ({ kind }) => kind],
   former: [
     t.String({ description: 'The contact before, masked', examples: ['a•••@example.com'] }),
     ({ former }) => former,
@@ -216,6 +217,9 @@ export const accountDetails = component(
         recovery_codes: integer({ description: 'How many are left' }),
         limits: t.Array(refusal, { description: 'What is refused now, what lasts longest first' }),
         email_refused_at: emailRefusedAtField,
+        removable_contacts: t.Array(contactKind, {
+          description: 'Those that can be removed: the only verified one stays',
+        }),
         contact_changes: t.Optional(
           t.Array(contactChange, {
             description:

@@ -1,7 +1,7 @@
 /** The changes that operators make to accounts. The caller has been let in; the event of each change names them. */
 
 import { type Admission, noEntry } from '../../domain/accounts/admission/service.ts'
-import { requireOrdinary } from '../../domain/accounts/core/account.ts'
+import { mayRemoveContact, requireOrdinary } from '../../domain/accounts/core/account.ts'
 import type { OwnerNotices } from '../../domain/accounts/core/owner-notices.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../domain/foundation/events/page.ts'
 import type { EventStore } from '../../domain/foundation/events/store.ts'
@@ -64,6 +64,7 @@ const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id
 const isMeant = (search: AccountSearch, { id }: { id: number }): boolean =>
   search.by === 'part' ? search.id === id : NAMES_PERSON.has(search.by)
 
+const contactKinds = ['email', 'phone'] as const
 const GROUPS_KEPT_MS = 60_000
 const MAXIMUM_SESSIONS = 1000
 const MAXIMUM_ADMINISTRATORS = 1000
@@ -120,6 +121,7 @@ export function createDirectory(needs: Needs) {
       ...{ passkeys, identities, sessions, recovery_codes: held.recoveryCodesLeft },
       limits: limits.map(refusalRecord),
       ...refusedAtRecord(refusedAt),
+      removable_contacts: contactKinds.filter((kind) => mayRemoveContact(account, kind)),
       ...(changes.length > 0 && { contact_changes: changes.map(contactChangeRecord) }),
       ...(held.stored.removalAt && { removal_at: held.stored.removalAt.toISOString() }),
     }

@@ -8,6 +8,8 @@ import {
   type Account,
   type Contact,
   channelOf,
+  contactOf,
+  mayRemoveContact,
   requireOrdinary,
   verifiedContacts,
 } from '../../domain/accounts/core/account.ts'
@@ -231,10 +233,15 @@ function createContactWork(needs: Needs, readContact: PersonReader['readContact'
     return directory.describe(changed)
   }
 
-  /** The only verified contact stays. */
+  /**
+   * A refusal leaves the codes that were sent. Where the account changes meanwhile, so that the contact has to stay after all,
+   * that change has ended them.
+   */
   async function removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails> {
     const account = await directory.find(uuid)
     requireOrdinary(account)
+    if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
+    if (!mayRemoveContact(account, kind)) throw new AppError('last_sign_in_method')
     const [messages] = await Promise.all([
       notices.about(account, kind === 'email' ? 'email_removed' : 'phone_removed'),
       codes.kill(account.uuid),

@@ -4,19 +4,14 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { PreparedCode } from '../../domain/accounts/account-codes/account-code.ts'
 import { putAccountCode } from '../../domain/accounts/account-codes/account-code-sql.ts'
-import type { Account } from '../../domain/accounts/core/account.ts'
+import { type Account, mayRemoveContact } from '../../domain/accounts/core/account.ts'
 import {
   endClaimsTo,
   holder,
   unqualifiedColumns,
   withHeldAccount,
 } from '../../domain/accounts/core/account-sql.ts'
-import {
-  contactsOf,
-  type HeldContact,
-  otherOf,
-  putContacts,
-} from '../../domain/accounts/core/contacts-sql.ts'
+import { contactsOf, type HeldContact, putContacts } from '../../domain/accounts/core/contacts-sql.ts'
 import {
   addByAdministrator,
   addClaims,
@@ -267,7 +262,7 @@ export function createPeopleStore(database: Database) {
         })
       return unlessTaken(write, 'taken')
     },
-    /** `last`: it is the only verified contact. */
+    /** `last`: it must stay. */
     removeContact: (
       { id: accountId, uuid }: Account,
       kind: Identifier['kind'],
@@ -278,10 +273,8 @@ export function createPeopleStore(database: Database) {
         const account = await held
         if (account === null) return 'gone'
         const contacts = contactsOf(account)
-        const { [kind]: contact, [otherOf(kind)]: other } = contacts
-        if (contact === null) return 'not_found'
-        const isOnly = contact.verifiedAt !== null && (other === null || other.verifiedAt === null)
-        if (isOnly || account.waitingFor === contact.key) return 'last'
+        if (contacts[kind] === null) return 'not_found'
+        if (!mayRemoveContact(account, kind)) return 'last'
         const event = { type: 'identifier.removed' as const, account: uuid, data: { contact: kind } }
         await Promise.all([
           putContacts(transaction, accountId, { ...contacts, [kind]: null }, now),

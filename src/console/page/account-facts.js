@@ -65,11 +65,7 @@ const changeable = (context, name, label, value, word) => [
 
 function contacts(context) {
   const { account } = context
-  const isVerified = { email: account.email_verified_at !== null, phone: account.phone_verified_at !== null }
   const row = (kind, value, verifiedAt) => {
-    // The only verified contact stays.
-    const other = kind === 'email' ? 'phone' : 'email'
-    const mayGo = account[other] !== null && (isVerified[other] || !isVerified[kind])
     const mark =
       value !== null &&
       (verifiedAt === null ? badge(say('not_verified'), 'warn') : badge(say('verified'), 'good'))
@@ -80,8 +76,7 @@ function contacts(context) {
       value === null ? none() : [element('span', { class: 'any' }, breakable(value, IN_TITLE)), ' ', mark],
       mayWrite &&
         link(say(value === null ? 'add' : 'change'), label, () => changeContact(context, kind, value)),
-      value !== null &&
-        mayGo &&
+      account.removable_contacts.includes(kind) &&
         mayEverything('accounts:write') &&
         link(say('remove'), label, () => removeContact(context, kind, value), 'removes'),
     ]

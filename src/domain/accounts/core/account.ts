@@ -62,6 +62,20 @@ export function hasVerified(account: Account, { kind, key }: Identifier): boolea
     : account.phone === key && account.phoneConfirmedAt !== null
 }
 
+/**
+ * Tells whether the account has a contact of that kind that can go. The only verified one stays, since notices and resets go
+ * there, and so does the one for which a registration waits.
+ */
+export function mayRemoveContact(account: Account, kind: Identifier['kind']): boolean {
+  const { emailKey, emailConfirmedAt, phone, phoneConfirmedAt, waitingFor } = account
+  const [key, verifiedAt, otherVerifiedAt] =
+    kind === 'email'
+      ? [emailKey, emailConfirmedAt, phoneConfirmedAt]
+      : [phone, phoneConfirmedAt, emailConfirmedAt]
+  if (key === null || key === waitingFor) return false
+  return verifiedAt === null || otherVerifiedAt !== null
+}
+
 /** It refuses an account that a test identity opened, because its code is published. */
 export function requireOrdinary({ testIdentity }: Pick<Account, 'testIdentity'>): void {
   if (testIdentity) throw new AppError('test_identity')

@@ -1,5 +1,5 @@
 /** What an account says of a person: profile, language, contacts. */
-import { verifiedContacts } from '../../../domain/accounts/core/account.ts'
+import { mayRemoveContact, verifiedContacts } from '../../../domain/accounts/core/account.ts'
 import { askedFields, type Profile } from '../../../domain/accounts/core/profile.ts'
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { profileFields } from '../../../platform/postgres/schema.ts'
@@ -48,15 +48,16 @@ export function languageScreen(visit: OwnVisit, { languages }: AccountOffered): 
   )
 }
 
-/** It stands in the form of the change, whose proof it takes. The last verified contact stays. */
+/** It stands in the form of the change, whose proof it takes. */
 function removal(
   { texts: { pages }, to }: OwnVisit,
   { account }: Security,
   kind: 'email' | 'phone',
 ): Html | null {
-  const verified = verifiedContacts(account).map(({ destination }) => destination)
-  const other = verified.find((contact) => contact !== account[kind])
-  if (account[kind] === null || (other === undefined && verified.length > 0)) return null
+  if (!mayRemoveContact(account, kind)) return null
+  const other = verifiedContacts(account)
+    .map(({ destination }) => destination)
+    .find((contact) => contact !== account[kind])
   const title = kind === 'email' ? pages.remove_email : pages.remove_phone
   return html`<div class="section"><h2>${title}</h2>
 ${other !== undefined && html`<p class="hint">${withContact(pages.remove_contact_lead, other)}</p>`}
