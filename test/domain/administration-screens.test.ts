@@ -133,6 +133,11 @@ const SCREENS =
   'accounts messages events applications invitations tokens administrators prefixes me nowhere'.split(' ')
 const CELLS = 'td .text > *, td:not(:has(.text))'
 
+/** So many pixels has a row with two lines and a badge on a phone. */
+const LOW = 82
+const tallest = (page: Page, elements: string) =>
+  page.$$eval(elements, (all) => Math.max(...all.map((one) => one.getBoundingClientRect().height)))
+
 /** The words of these elements that are not seen whole. */
 const cutOff = (page: Page, elements: string) =>
   page.evaluate<string[]>(
@@ -225,10 +230,7 @@ describe('the page of administration', () => {
     await look(page, 'accounts')
     await page.setViewportSize({ width: 390, height: 900 })
     expect(await cutOff(page, '.tabs span')).toEqual([])
-    const tallest = await page.$$eval('tbody tr', (rows) =>
-      Math.max(...rows.map((row) => row.getBoundingClientRect().height)),
-    )
-    expect(tallest).toBeLessThanOrEqual(82)
+    expect(await tallest(page, 'tbody tr')).toBeLessThanOrEqual(LOW)
     await page.setViewportSize({ width: 1440, height: 900 })
     const all = await page.locator('tbody tr').count()
     expect(await page.innerText('h1')).toBe(`Accounts ${all}`)
@@ -246,6 +248,10 @@ describe('the page of administration', () => {
     await page.click(`tbody a:has-text("${bob.identifier}")`)
     await heading(page, bob.identifier)
     await look(page, 'account')
+    // The words of a button stay in one line, and what does not fit stands below.
+    await page.setViewportSize({ width: 390, height: 900 })
+    expect(await tallest(page, '.above .acts .button')).toBeLessThan(40)
+    await page.setViewportSize({ width: 1440, height: 900 })
 
     await press(page, 'Lock…')
     await page.fill('dialog input[name=locked_reason]', 'chargeback <b>of May</b>')
@@ -287,6 +293,7 @@ describe('the page of administration', () => {
       for (const width of inside ? [390, 768, 1440] : []) {
         await page.setViewportSize({ width, height: 900 })
         expect([name, width, await cutOff(page, CELLS)]).toEqual([name, width, []])
+        if (name === 'Events') expect(await page.isVisible('tbody .icon')).toBe(true)
       }
     }
     // Without her nobody could give the rights back.
@@ -335,6 +342,9 @@ describe('the page of administration', () => {
     ] as const) {
       await page.click(`nav a:text-is("${name}")`)
       await heading(page, name)
+      await page.setViewportSize({ width: 390, height: 900 })
+      expect([name, (await tallest(page, 'tbody tr')) <= LOW]).toEqual([name, true])
+      await page.setViewportSize({ width: 1440, height: 900 })
       await press(page, 'Revoke')
       // The list tells two of the same name apart by when they were made, and so does the question.
       const made = await page.innerText('td[data-label=Made]')

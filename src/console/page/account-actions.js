@@ -117,7 +117,6 @@ const lock = ({ account, path, act }) =>
     [element('p', {}, say('lock_why')), reasonField()],
     {
       label: say('lock_it'),
-      danger: true,
       submit: ({ locked_reason: reason }) =>
         call('PATCH', path, { locked: true, ...(reason && { locked_reason: reason }) }),
     },
@@ -168,7 +167,6 @@ async function secure({ account, path, refresh }) {
     [element('p', {}, say('secure_why')), ...steps],
     {
       label: say('secure_now'),
-      danger: true,
       async submit({ lock: locks, end, code, send = ways[0]?.[0], locked_reason: reason }) {
         if (locks) await call('PATCH', path, { locked: true, ...(reason && { locked_reason: reason }) })
         if (end) await call('DELETE', `${path}/sessions`)
@@ -236,7 +234,6 @@ export const removeContact = ({ path, act }, kind, value) =>
 export const askToEnd = (act, done, title, path) =>
   act.ask(say(done), title, element('p', {}, say('end_why')), {
     label: say('end'),
-    danger: true,
     submit: () => call('DELETE', path),
   })
 

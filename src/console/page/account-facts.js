@@ -107,7 +107,7 @@ function sessionLines({ path, act }, items) {
     button(
       [say('end'), element('span', { class: 'hidden' }, ` ${device}`)],
       () => askToEnd(act, 'session_ended', say('end_one'), `${path}/sessions/${id}`),
-      'removes',
+      'link',
     )
   return items.map((one) =>
     line(
@@ -168,7 +168,7 @@ function signingIn(context, { sessions, passkeys, identities }) {
           'button',
           {
             type: 'button',
-            class: 'link danger',
+            class: 'link',
             'aria-label': say('end_all'),
             onclick: () => askToEnd(act, 'sessions_ended', say('end_all'), `${path}/sessions`),
           },
@@ -319,7 +319,7 @@ function forApplication(context) {
     mayEverything('accounts:write') && [
       say('access_tokens'),
       say('short_lived'),
-      link(say('end_all_short'), say('access_tokens'), () => endTokens(context), 'removes'),
+      link(say('end_all_short'), say('access_tokens'), () => endTokens(context)),
     ],
   ])
 }

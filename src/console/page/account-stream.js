@@ -67,7 +67,8 @@ const ofMessage = (refresh) => (message) => ({
 
 function rowOf({ at, picture, isBad, sentence, below, count = 1, times, show, action }) {
   const said = [below, count > 1 && say('times', { count })].filter(Boolean).join(' · ')
-  return element('li', { class: isBad ? 'bad' : '' }, [
+  const marks = [isBad && 'bad', action && 'with-button'].filter(Boolean)
+  return element('li', { class: marks.join(' ') }, [
     icon(picture),
     element('div', {}, [
       rowButton(() => show(times), breakable(sentence)),

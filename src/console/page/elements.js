@@ -48,7 +48,10 @@ export function icon(name) {
   return holder.content.firstChild
 }
 
-/** One button of a screen has the fill: 'main'. 'danger' is red, 'link' has no shape, 'removes' stands in rows. */
+/**
+ * One button of a screen has the fill: 'main'. 'danger' is red, 'link' has no shape, 'removes' stands in rows. Red with the fill
+ * is in dialogs alone, for what nobody can undo.
+ */
 const kinds = {
   '': 'button quiet',
   main: 'button',
@@ -129,30 +132,46 @@ export const notice = (kind, sentence, action) =>
 export const emptyState = (sentence, action) =>
   element('div', { class: 'empty' }, [element('p', {}, sentence), action])
 
+const hasClass = (content, name) => content instanceof Element && content.classList.contains(name)
+
+/** One line of two. An element of the class `wraps` takes more where it needs them. */
+const lineOf = (content) => (hasClass(content, 'wraps') ? content : element('span', {}, content))
+
 /** Two lines: what it is, and what else is known. */
 export const twoLines = (above, below) =>
-  element('span', { class: 'text' }, [element('span', {}, above), below && element('span', {}, below)])
+  element('span', { class: below ? 'text two' : 'text' }, [lineOf(above), below && lineOf(below)])
 
 /** The link of a row, which is the whole row. */
 export const rowLink = (href, children, title) => element('a', { class: 'whole', href, title }, children)
-export const rowButton = (onclick, children) =>
-  element('button', { type: 'button', class: 'link whole', onclick }, children)
+export const rowButton = (onclick, children, kind = '') =>
+  element('button', { type: 'button', class: `link whole ${kind}`.trim(), onclick }, children)
 
 /** What follows below is of one day. */
 const dayRow = (day, columns) =>
-  element('tr', {}, element('th', { colspan: columns.length, scope: 'rowgroup' }, day))
+  element('tr', { class: 'of-day' }, element('th', { colspan: columns.length, scope: 'rowgroup' }, day))
+
+/** What the first cell of a row may hold. On a phone the place of the other cells follows from it. */
+const HELD = ['avatar', 'icon', 'two']
 
 /**
  * `columns`: a heading, a function of a row, and where it stands: `first` is what the row is about, `when` the time beside
  * it on a phone, `less` leaves narrow screens, `badges` comes back on a phone, `number` is aligned, `named` has its heading on a phone, `acts` has buttons
- * and no heading that is seen. `dayOf`: the day of a row, which stands above the rows of each.
+ * and no heading that is seen; on a phone they stand where no time does. `dayOf`: the day of a row, which stands above the rows of each.
  */
-export function table(columns, rows, { dayOf = () => undefined } = {}) {
+export function table(columns, rows, { dayOf } = {}) {
   let body
   let above
   const heading = (label, kind) =>
     kind === 'acts' ? element('span', { class: 'hidden' }, label || say('actions')) : label
-  const made = element('table', { class: 'stacks' }, [
+  const kinds = columns.map(([, , kind = '']) => kind)
+  const corner = ['when', 'acts'].find((kind) => kinds.includes(kind))
+  const marks = [
+    'stacks',
+    corner && 'with-corner',
+    dayOf && 'by-day',
+    kinds.some((kind) => kind.includes('named')) && 'with-names',
+  ]
+  const made = element('table', { class: marks.filter(Boolean).join(' ') }, [
     element(
       'thead',
       {},
@@ -167,23 +186,23 @@ export function table(columns, rows, { dayOf = () => undefined } = {}) {
   ])
   const cellOf = (row, [label, cell, kind = '']) => {
     const content = cell(row)
-    return element('td', { 'data-label': label, class: kind }, content)
+    const marks = [kind, kind === corner && 'corner', hasClass(content, 'usual') && 'usual']
+    return element('td', { 'data-label': label, class: marks.filter(Boolean).join(' ') }, content)
+  }
+  function rowOf(row) {
+    const cells = columns.map((column) => cellOf(row, column))
+    const held = HELD.filter((name) => cells[0].querySelector(`.${name}`)).map((name) => `with-${name}`)
+    return element('tr', { class: held.join(' ') }, cells)
   }
   made.add = (more) => {
     for (const row of more) {
-      const day = dayOf(row)
+      const day = dayOf?.(row)
       if (!body || day !== above) {
         body = element('tbody', {}, day === undefined ? [] : dayRow(day, columns))
         above = day
         made.append(body)
       }
-      body.append(
-        element(
-          'tr',
-          {},
-          columns.map((column) => cellOf(row, column)),
-        ),
-      )
+      body.append(rowOf(row))
     }
   }
   made.add(rows)

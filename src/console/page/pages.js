@@ -13,22 +13,23 @@ export async function pagedTable(path, search, columns, { merge = (rows) => rows
   if (first.items.length === 0)
     return empty instanceof Element ? empty : emptyState(empty ?? say('nothing_found'))
   const list = table(columns, merge(first.items), { dayOf })
-  const more = button(say('more'), showMore)
+  const next = button(say('more'), showMore)
+  const more = element('div', { class: 'more' }, next)
   let cursor = first.next_cursor
   more.hidden = cursor === null
 
   async function showMore() {
-    more.disabled = true
+    next.disabled = true
     try {
       const page = await call('GET', path + query({ ...search, cursor }))
       list.add(merge(page.items))
       cursor = page.next_cursor
       more.hidden = cursor === null
     } finally {
-      more.disabled = false
+      next.disabled = false
     }
   }
-  return element('div', {}, [list, element('div', { class: 'more' }, more)])
+  return element('div', {}, [list, more])
 }
 
 /** The width of the page with the search, and of each field beside it. */

@@ -124,10 +124,11 @@ const eventColumns = () => [
         [
           icon(iconOf(event)),
           twoLines(
-            element('span', { class: `wraps ${looks.has(event.type) ? 'soft' : ''}` }, sayPlainly(event)),
+            element('span', { class: looks.has(event.type) && 'soft' }, sayPlainly(event)),
             fromOf(event),
           ),
         ],
+        event.outcome === 'failure' ? 'bad' : '',
       ),
     'first',
   ],
@@ -217,16 +218,16 @@ export function eventsScreen(search) {
       placeholder: say('search_people_hint'),
       labelled: true,
     }),
-    field('actor', say('colleague'), {
-      type: 'search',
-      value: search.actor ?? '',
-      placeholder: say('search_colleague_hint'),
-      autocomplete: 'off',
-    }),
     field('type', say('event'), { options: [['', say('any')], ...typesSaid()], value: search.type }),
     field('actor_type', say('by'), {
       options: [['', say('anybody')], ...actorTypes.map((type) => [type, say(`by_${type}`)])],
       value: search.actor_type,
+    }),
+    field('actor', say('team_member'), {
+      type: 'search',
+      value: search.actor ?? '',
+      placeholder: say('team_member_hint'),
+      autocomplete: 'off',
     }),
     dayField('from', say('from_day'), search.from),
     dayField('to', say('to_day'), search.to),

@@ -58,11 +58,14 @@ export async function overviewScreen() {
       ),
       card(say('messages_48h'), plot(hours, messageSeries(hours), say('messages_48h'))),
     ]),
-    card(say('gateways'), gatewayTable(statistics)),
-    ...(webhooks.items.length > 0 ? [card(say('webhooks'), webhookTable(webhooks.items))] : []),
-    ...(report.items.length > 0 ? [card(say('sms_funnel'), funnelTable(report.items))] : []),
+    tableCard('gateways', gatewayTable(statistics)),
+    ...(webhooks.items.length > 0 ? [tableCard('webhooks', webhookTable(webhooks.items))] : []),
+    ...(report.items.length > 0 ? [tableCard('sms_funnel', funnelTable(report.items))] : []),
   ]
 }
+
+/** With large letters the table moves inside it. */
+const tableCard = (title, content) => card(say(title), content, { class: 'card wide-table' })
 
 /** A meaning that stands by itself. */
 const sentence = (meaning) => capital(meaning).replaceAll("'", '’')
@@ -178,7 +181,7 @@ const webhookTable = (items) =>
         ({ given_up }) => (given_up > 0 ? badge(number(given_up), 'bad') : number(0)),
         'number',
       ],
-      [say('last_accepted'), ({ last_accepted_at }) => time(last_accepted_at)],
+      [say('last_accepted'), ({ last_accepted_at }) => time(last_accepted_at), 'named'],
       [
         say('webhook_state'),
         ({ away_since }) => (away_since === null ? say('webhook_here') : badge(say('webhook_away'), 'bad')),
