@@ -290,11 +290,7 @@ describe('the page of administration', () => {
       if (inside) await page.waitForSelector('tbody tr')
       await readRows(page, name)
       await look(page, name.toLowerCase())
-      for (const width of inside ? [390, 768, 1440] : []) {
-        await page.setViewportSize({ width, height: 900 })
-        expect([name, width, await cutOff(page, CELLS)]).toEqual([name, width, []])
-        if (name === 'Events') expect(await page.isVisible('tbody .icon')).toBe(true)
-      }
+      if (inside) await narrowRows(page, name)
     }
     // Without her nobody could give the rights back.
     const own = page.locator(`tr:has(a[href="#/accounts/${adas}"])`)
@@ -829,6 +825,15 @@ async function readRows(page: Page, screen: string): Promise<void> {
   expect(await own.locator('td.named').innerText()).toBe('')
   expect(await own.locator('td.when').innerText()).toMatch(/^\d{1,2}:\d\d$/)
   expect(await page.innerText('tbody th')).toMatch(/^(Today|Yesterday|\d+ \w+ \d{4})$/)
+}
+
+/** A phone and a tablet show the words of a row whole, and the icons of events. */
+async function narrowRows(page: Page, screen: string): Promise<void> {
+  for (const width of [390, 768, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    expect([screen, width, await cutOff(page, CELLS)]).toEqual([screen, width, []])
+    if (screen === 'Events') expect(await page.isVisible('tbody .icon')).toBe(true)
+  }
 }
 
 /** Returns how much larger the first plot is shown than it was drawn. */

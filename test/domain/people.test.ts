@@ -127,7 +127,12 @@ describe('support', () => {
     const { identifier, uuid } = await person()
     const forgotten = async () => {
       const otp = await service.askCode('password/forgot', identifier)
-      return { identifier, otp, password: 'another long phrase', password_confirmation: 'another long phrase' }
+      return {
+        identifier,
+        otp,
+        password: 'another long phrase',
+        password_confirmation: 'another long phrase',
+      }
     }
     const waiting = await forgotten()
     expectRefusal(await call('DELETE', `accounts/${uuid}/email`), 'last_sign_in_method')

@@ -12,6 +12,7 @@ import { dayAndHour, dayAndHourOf, number, time } from './times.js'
 const DAY_SECONDS = 86_400
 
 export async function invitationsScreen(_search, refresh) {
+  const mayWrite = may('invitations:write')
   const columns = [
     [
       say('invitation'),
@@ -21,22 +22,21 @@ export async function invitationsScreen(_search, refresh) {
     ],
     [say('uses'), ({ used, uses }) => `${number(used)} / ${number(uses)}`, 'named'],
     [say('by'), ({ created_by: by }) => nameOfActor(by), 'soft less'],
-    [say('made'), ({ created_at: at }) => dayAndHour(at), 'soft named'],
+    [say('made'), ({ created_at: at }) => dayAndHour(at), 'soft less'],
     [
       say('expires'),
-      ({ expires_at: at, revoked_at: revoked }) => (revoked ? badge(say('revoked')) : time(at)),
+      ({ expires_at: at, revoked_at: revokedAt }) => (revokedAt ? '' : time(at)),
       'soft named',
     ],
-  ]
-  const mayWrite = may('invitations:write')
-  if (mayWrite) {
-    columns.push([
+    [
       '',
       (invitation) =>
-        invitation.revoked_at ? '' : button(say('revoke'), () => revoke(invitation, refresh), 'removes'),
+        invitation.revoked_at
+          ? badge(say('revoked'))
+          : mayWrite && button(say('revoke'), () => revoke(invitation, refresh), 'removes'),
       'acts',
-    ])
-  }
+    ],
+  ]
   const make = (kind) => mayWrite && button(say('new_invitation'), () => create(refresh), kind, 'plus')
   const byMail = () => mayWrite && button(say('invite_by_mail'), () => inviteByMail(refresh), '', 'mail')
   const empty = emptyState(
