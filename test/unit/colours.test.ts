@@ -131,6 +131,12 @@ function tokensOf(theme: Theme): Record<string, string> {
   )
 }
 
+test.each(themes)('what is amber is no red: %s', (theme) => {
+  const tokens = tokensOf(theme)
+  const apart = toOklch(tokens.warn!).hue - toOklch(tokens.bad!).hue
+  expect(apart).toBeGreaterThan(0.6)
+})
+
 test('one style sheet names the tokens, beside the colour of the team; mails have none', async () => {
   const files = await readFiles('src/**/*.{css,html,js,ts}')
   const naming = files.filter(({ text }) => /:root\b[^}]*--/.test(text)).map(({ path }) => path)
