@@ -1,7 +1,7 @@
 /** The screens of the hand-over: what cannot be handed over, "Continue to …", and signing out. */
 import type { ApplicationConfig } from '../../platform/config/types.ts'
 import { fillSentence } from '../../texts/sentences.ts'
-import { group, heading, rowLink, rows, submit, whoIs, withContact, withSupport } from '../frame/elements.ts'
+import { group, heading, rowLink, rows, submit, whoIs, withSupport } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
 import { type Flow, onwardsOf } from '../visits/flow.ts'
 import type { Screen, View, Visit } from '../visits/visit.ts'
@@ -85,7 +85,7 @@ function signedInAs({ texts: { pages }, session }: View, another?: string): Html
   const who = session?.account.email ?? session?.account.phone
   if (!who) return null
   const otherwise = another === undefined ? null : html`<a href="${another}">${pages.not_you}</a>`
-  return whoIs(who, withContact(pages.signed_in_as, who), otherwise)
+  return whoIs(who, otherwise)
 }
 
 /** The account may not enter. `back`: the application hears so. `support`: people ask there; empty: they are not told. */

@@ -194,9 +194,9 @@ export function withSupport(sentence: string, support: string): Html {
   return html`${before}<a href="${href}">${isolated(support)}</a>${after}`
 }
 
-/** Whom a page is about, and a way for somebody else. */
-export const whoIs = (name: string, words: Html, otherwise: Html | null = null): Html =>
-  html`<div class="who"><span class="avatar" aria-hidden="true">${initialsOf(name)}</span><div class="small">${words}${otherwise && html`<div>${otherwise}</div>`}</div></div>`
+/** Who somebody is here, and a way for somebody else. */
+export const whoIs = (contact: string, otherwise: Html | null = null): Html =>
+  html`<div class="who"><span class="avatar" aria-hidden="true">${initialsOf(contact)}</span><div class="small">${isolated(contact)}${otherwise && html`<div>${otherwise}</div>`}</div></div>`
 
 interface RowParts {
   icon?: IconName | Html | null

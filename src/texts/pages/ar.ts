@@ -126,7 +126,6 @@ export const pagesAr: PageTexts = {
   two_factor_wanted_lead: 'أضف خطوة ثانية إلى حسابك للمتابعة.',
   two_factor_wanted_set_up: 'إضافة خطوة ثانية',
   two_factor_wanted_on: 'هل أضفتها؟',
-  signed_in_as: 'سجلت الدخول باسم {contact}.',
   sign_out_lead: 'سيتم تسجيل خروجك هنا ومن التطبيقات التي فتحتها من هنا.',
   stay: 'البقاء مسجلاً',
   sign_out: 'تسجيل الخروج',

@@ -128,7 +128,6 @@ export const pagesEn: PageTexts = {
   two_factor_wanted_lead: 'Turn on a second factor for your account to go on.',
   two_factor_wanted_set_up: 'Turn on a second factor',
   two_factor_wanted_on: 'Is it on already?',
-  signed_in_as: 'You are signed in as {contact}.',
   sign_out_lead: 'You will be signed out here and in the applications that you opened from here.',
   stay: 'Stay signed in',
   sign_out: 'Sign out',

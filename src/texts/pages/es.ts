@@ -128,7 +128,6 @@ export const pagesEs: PageTexts = {
   two_factor_wanted_lead: 'Active un segundo factor para su cuenta y podrá continuar.',
   two_factor_wanted_set_up: 'Activar un segundo factor',
   two_factor_wanted_on: '¿Ya está activado?',
-  signed_in_as: 'Ha iniciado sesión como {contact}.',
   sign_out_lead: 'Se cerrará la sesión aquí y en las aplicaciones abiertas desde aquí.',
   stay: 'Mantener la sesión',
   sign_out: 'Cerrar sesión',

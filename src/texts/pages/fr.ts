@@ -127,7 +127,6 @@ export const pagesFr = {
   two_factor_wanted_lead: 'Activez un second facteur pour votre compte afin de continuer.',
   two_factor_wanted_set_up: 'Activer un second facteur',
   two_factor_wanted_on: 'Il est déjà activé ?',
-  signed_in_as: 'Vous êtes connecté en tant que {contact}.',
   sign_out_lead: 'Vous serez déconnecté ici et des applications ouvertes d’ici.',
   stay: 'Rester connecté',
   sign_out: 'Se déconnecter',

@@ -127,7 +127,6 @@ export const pagesPt: PageTexts = {
   two_factor_wanted_lead: 'Ative um segundo fator para a sua conta e poderá continuar.',
   two_factor_wanted_set_up: 'Ativar um segundo fator',
   two_factor_wanted_on: 'Já está ativado?',
-  signed_in_as: 'Entrou como {contact}.',
   sign_out_lead: 'A sessão termina aqui e nas aplicações abertas a partir daqui.',
   stay: 'Manter a sessão',
   sign_out: 'Sair',

@@ -233,7 +233,7 @@ describe('an application that asks for two factors', () => {
     expect(await silently(browser, 'ledger')).toBe('interaction_required')
     await codeFor(browser, 'ledger')
     expect([browser.status, browser.title]).toEqual([200, 'Ledger asks for two factors'])
-    expect(browser.html).toContain(`You are signed in as <bdi>${person.identifier}</bdi>.`)
+    expect(browser.html).toContain(`<div class="small"><bdi>${person.identifier}</bdi>`)
     const buttons = [...browser.html.matchAll(/<a class="button[^"]*" href="([^"?]*)[^>]*>(.*?)</g)]
     expect(buttons.map(([, path, label]) => [path, label])).toEqual([
       ['/account/two-factor', 'Turn on a second factor'],
@@ -293,7 +293,7 @@ describe('signing out', () => {
   test('names who is signed in, and leads home who stays', async () => {
     const { browser, person } = await signedInBrowser(service)
     await browser.open('/oauth2/sign-out')
-    expect(browser.html).toContain(`You are signed in as <bdi>${person.identifier}</bdi>.`)
+    expect(browser.html).toContain(`<div class="small"><bdi>${person.identifier}</bdi>`)
     const [, stay = ''] = /href="([^"]*)">Stay signed in</.exec(browser.html) ?? []
     await browser.open(stay)
     expect(browser.path).toBe('/account')

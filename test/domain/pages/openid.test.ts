@@ -261,7 +261,7 @@ describe('an application for OpenID', () => {
     const uuid = await uuidOf(person.identifier)
     expect(await codeFor(browser, 'staff', { state: 's' })).toBe('')
     expect([browser.status, browser.title]).toEqual([403, 'Staff is not open to you'])
-    expect(browser.html).toContain(`You are signed in as <bdi>${person.identifier}</bdi>.`)
+    expect(browser.html).toContain(`<div class="small"><bdi>${person.identifier}</bdi>`)
     expect(browser.html).toContain('Write to <a href="mailto:help@example.com">')
     expect(browser.html).toMatch(/<a class="button main" href="[^"]*">Use another account</)
     const [, back = ''] = /href="(https:[^"]*access_denied[^"]*)">Go back</.exec(browser.html) ?? []

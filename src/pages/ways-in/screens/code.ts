@@ -7,7 +7,6 @@ import {
   group,
   heading,
   icon,
-  isolated,
   otherWay,
   rowButton,
   rows,
@@ -149,11 +148,7 @@ function otherSteps(
 /** Who is signing in, as it was typed, and a way for somebody else. */
 const whoSignsIn = ({ texts: { pages }, flow: { typed } }: View): Html | null =>
   typed?.identifier
-    ? whoIs(
-        typed.identifier,
-        isolated(typed.identifier),
-        html`<button class="link" form="leave">${pages.not_you}</button>`,
-      )
+    ? whoIs(typed.identifier, html`<button class="link" form="leave">${pages.not_you}</button>`)
     : null
 
 function secondFactorScreen(visit: View, drawing: Drawing): Screen {

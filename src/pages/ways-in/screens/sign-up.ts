@@ -1,16 +1,7 @@
 /** Registration: the form, an invitation, the terms, the confirmation. */
 
 import { fillSentence } from '../../../texts/sentences.ts'
-import {
-  codeField,
-  heading,
-  otherWay,
-  submit,
-  wayOf,
-  whoIs,
-  withContact,
-  withTerms,
-} from '../../frame/elements.ts'
+import { codeField, heading, otherWay, submit, wayOf, whoIs, withTerms } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen, View } from '../../visits/visit.ts'
 import { noticeOf, showProblem } from '../problems.ts'
@@ -49,7 +40,7 @@ function joinScreen(visit: View, { to, now, offered, given }: Drawing): Screen {
   const title = fillSentence(pages.join_service, { service: offered.service })
   return {
     title,
-    content: html`${who !== '' && whoIs(who, withContact(pages.signed_in_as, who))}${heading(title, [pages.join_lead, ...groupsGiven(visit, given)].join(' '))}
+    content: html`${who !== '' && whoIs(who)}${heading(title, [pages.join_lead, ...groupsGiven(visit, given)].join(' '))}
 ${showProblem(visit, [], { now }).above}
 <form method="post" action="${to('/sign-up/join')}">${submit(pages.join)}</form>
 <p class="next"><a href="${to('/leave')}">${pages.not_now}</a></p>`,
