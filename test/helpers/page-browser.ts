@@ -28,6 +28,8 @@ export interface PageBrowser {
   status: number
   headers: Headers
   html: string
+  /** The same as it came. */
+  source: string
   /** Path and query of the page that is shown. */
   address: string
   readonly path: string
@@ -94,8 +96,9 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
     browser.address = address
     browser.status = response.status
     browser.headers = response.headers
+    browser.source = await response.text()
     // A long address may break there: it is read as one text.
-    browser.html = (await response.text()).replaceAll('<wbr>', '')
+    browser.html = browser.source.replaceAll('<wbr>', '')
     browser.forms = await formsOf(browser.html, address)
     return browser
   }
@@ -123,6 +126,7 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
     status: 0,
     headers: new Headers(),
     html: '',
+    source: '',
     address: '',
     forms: [],
     cookies,

@@ -1,6 +1,6 @@
 /** The elements that pages are made of. Errors are linked to their fields, and announced by the title of the page too. */
 import { type IconName, iconSvg, providerMark } from '../../platform/look/icons.ts'
-import { lineParts } from '../../platform/look/line-breaks.ts'
+import { IN_TITLE, lineParts } from '../../platform/look/line-breaks.ts'
 import { nameOfProvider } from '../../texts/names.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { Html, html } from './html.ts'
@@ -164,14 +164,16 @@ export const notice = (text: string | Html, kind: Kind = '', more: Html | null =
 const LONG = 32
 
 /** Addresses and numbers read from left to right inside any sentence. */
-export const isolated = (text: string, longest = LONG): Html =>
-  html`<bdi>${lineParts(text, longest).map((part, i) => html`${i > 0 && html`<wbr>`}${part}`)}</bdi>`
+export const isolated = (text: string, longest = LONG): Html => html`<bdi>${withBreaks(text, longest)}</bdi>`
 
-/** Where there is little room, what stands before the @ is cut, or the line breaks there: the domain says more. */
+const withBreaks = (text: string, longest: number): Html =>
+  html`${lineParts(text, longest).map((part, i) => html`${i > 0 && html`<wbr>`}${part}`)}`
+
+/** Where there is little room, the line breaks before the @, and what stands there is cut: the domain says more. */
 export function contactParts(contact: string): Html {
   const at = contact.lastIndexOf('@')
   if (at < 1) return isolated(contact)
-  return html`<bdi class="parts" title="${contact}"><span>${contact.slice(0, at)}</span><span>${contact.slice(at)}</span></bdi>`
+  return html`<bdi class="parts" title="${contact}"><span>${contact.slice(0, at)}</span><span>${withBreaks(contact.slice(at), IN_TITLE)}</span></bdi>`
 }
 
 /** A sentence that names the terms, with a link to them where there is an address. */

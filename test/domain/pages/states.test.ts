@@ -254,6 +254,7 @@ const stateOf = (name: string) => walked.find((state) => state.name === name)!
 const textOf = (name: string) =>
   stateOf(name)
     .html.replace(/^.*<main/s, '<main')
+    .replaceAll('<wbr>', '')
     .replaceAll(/<[^>]*>|\s+/g, ' ')
     .replaceAll(/ +/g, ' ')
 
@@ -407,6 +408,39 @@ test('an address that does not fit breaks before its @, in the head of the accou
       `[...document.querySelectorAll('${place} bdi > span')].map((one) => one.offsetTop)`,
     )
     expect(domain).toBeGreaterThan(local)
+  }
+  await page.context().close()
+})
+
+/** Each part of an address: whether an ellipsis cuts it, and whether its last letter is in sight. */
+const partsOf = (page: Page, place: string) =>
+  page.evaluate<{ isCut: boolean; endsInSight: boolean }[]>(
+    `[...document.querySelectorAll('${place} .parts > span')].map((part) => {
+      const range = document.createRange()
+      range.selectNodeContents(part)
+      const ends = [...range.getClientRects()].map(({ right }) => right)
+      const edge = part.closest('.parts').parentElement.getBoundingClientRect().right
+      return { isCut: part.scrollWidth > part.clientWidth, endsInSight: Math.max(...ends) <= edge + 1 }
+    })`,
+  )
+
+test('a long address has one ellipsis, before its @, and its domain ends in sight', async () => {
+  const page = await openTab(await filesOf(world.full, walked))
+  for (const width of [320, 390]) {
+    await page.setViewportSize({ width, height: 800 })
+    for (const [state, place] of [
+      ['account-endangered', '.who'],
+      ['account-endangered', 'a.row'],
+      ['account-two-factor-endangered', 'a.row'],
+      ['account-two-factor-endangered', '.up'],
+    ]) {
+      await page.setContent(stateOf(state!).html)
+      const [local, domain] = await partsOf(page, place!)
+      expect([width, state, place, local?.isCut, domain]).toEqual([
+        ...[width, state, place, true],
+        { isCut: false, endsInSight: true },
+      ])
+    }
   }
   await page.context().close()
 })

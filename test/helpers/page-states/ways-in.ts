@@ -186,7 +186,7 @@ async function failedStates(walk: Walk): Promise<void> {
   away.mockRestore()
   const refused = async (name: string, browser: PageBrowser, headers: Record<string, string>) => {
     const answer = await browser.post('/sign-in', {}, headers)
-    note(name, Object.assign(browser, { html: await answer.text() }))
+    note(name, Object.assign(browser, { source: await answer.text() }))
   }
   await refused('cookies-blocked', browse(), {})
   await refused('other-site', await browse().open('/sign-in'), { 'sec-fetch-site': 'cross-site' })

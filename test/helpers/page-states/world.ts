@@ -128,7 +128,7 @@ export function startWalk(world: World, language: string): Walk & { states: Page
     language,
     states,
     browse: (service = full) => openBrowser(service.url, { language, ...newClient() }),
-    note(name, { html, path }) {
+    note(name, { source: html, path }) {
       if (!html.startsWith('<!doctype html>')) throw new Error(`${name} is no page`)
       if (states.some((state) => state.name === name)) throw new Error(`${name} is there twice`)
       states.push({ name, path, html })
