@@ -240,10 +240,14 @@ const decode = (text: string) =>
 export const nextOf = ({ html }: Pick<PageBrowser, 'html'>): string =>
   decode(/content="0;url=([^"]+)"/.exec(html)?.[1] ?? '')
 
-/** Follows the way to a provider that asks nobody for a password, and back to the pages. */
-export async function passProvider(browser: PageBrowser): Promise<PageBrowser> {
+/** Follows the way to a provider that asks nobody for a password, and back to the pages. `error`: it answers that. */
+export async function passProvider(browser: PageBrowser, error?: string): Promise<PageBrowser> {
   const answered = await fetch(nextOf(browser), { redirect: 'manual' })
   const callback = new URL(answered.headers.get('location') ?? '')
+  if (error !== undefined) {
+    callback.searchParams.delete('code')
+    callback.searchParams.set('error', error)
+  }
   await browser.open(callback.pathname + callback.search)
   const back = new URL(browser.left ?? '')
   browser.left = null

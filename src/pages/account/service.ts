@@ -198,8 +198,12 @@ const keepProof = (visits: Visits, visit: OwnVisit, kind: string, what: Record<s
 /** Back to a page, with a sentence that says what was done. */
 const createBack =
   (visits: Visits) =>
-  (visit: OwnVisit, path: string, notice?: string): Response =>
-    visits.go(visit, path, { ...onwardsOf(visit.flow), ...(notice !== undefined && { notice }) })
+  (visit: OwnVisit, path: string, notice?: string, typed?: Typed): Response =>
+    visits.go(visit, path, {
+      ...onwardsOf(visit.flow),
+      ...(notice !== undefined && { notice }),
+      ...(typed && { typed }),
+    })
 
 /** The forms of two factors and of passkeys. */
 function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnType<typeof createBack>) {
@@ -313,11 +317,13 @@ function createProviderForms(
   /** The identity is proved; what the account asks for is asked now. */
   async function linkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
     const identity = identityIn(visit.ticket)
-    if (visit.ticket?.kind === 'done') return back(visit, '/account/providers', 'provider_linked')
+    const { provider = '' } = visit.ticket ?? {}
+    const isLinked = () => back(visit, '/account/providers', 'provider_linked', { provider })
+    if (visit.ticket?.kind === 'done') return isLinked()
     if (identity === null) return startAgain(visit, '/account/providers')
     await identities.linkProved(visit.session, identity, proofOf(visit, typed), visit.caller)
     await visits.tickets.spend(visit)
-    return back(visit, '/account/providers', 'provider_linked')
+    return isLinked()
   }
 
   async function returnFromProvider(
@@ -326,15 +332,16 @@ function createProviderForms(
   ): Promise<Response> {
     const { ticket } = visit
     if (ticket?.kind !== 'link') return startAgain(visit, '/account/providers')
+    const { provider = '', verifier = '' } = ticket
     if (code === undefined) {
       const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
-      return visits.go(visit, '/account/providers', { problem: { code: wrong } })
+      return visits.go(visit, '/account/providers', { problem: { code: wrong, provider } })
     }
-    const { provider = '', verifier = '' } = ticket
     const identity = await identities.takeCode(provider, code, verifier)
     const what = {
       kind: 'linked',
       session: visit.session.sessionId,
+      provider,
       identity: JSON.stringify(identity),
     }
     const next = await visits.tickets.keep(what, PROVIDER_SECONDS)

@@ -16,6 +16,8 @@ export interface Problem {
   until?: number | undefined
   /** What the team's own program says, in the reader's language. */
   message?: string | undefined
+  /** The one that could not sign somebody in. */
+  provider?: string | undefined
 }
 
 /** A way that the person left, or a page that was open too long, is nobody's mistake: its sentence is no error. */

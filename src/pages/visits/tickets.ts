@@ -49,10 +49,11 @@ export function createPageTickets({ clock, secret, stores }: Needs) {
         ticket[owner] === undefined || ticket[owner] === holder[owner]
       return isOf('session') && isOf('registration') ? ticket : null
     },
-    /** Forgets what the ticket held. Somebody who comes back to its page is told that the form was taken. */
+    /** Forgets what the ticket held, but for its provider. Somebody who comes back to its page is told that the form was taken. */
     async spend({ flow, ticket }: { flow: { ticket?: string }; ticket: PageTicket | null }): Promise<void> {
-      const { session = '' } = ticket ?? {}
-      if (flow.ticket !== undefined) await keep({ kind: 'done', session }, DONE_SECONDS, flow.ticket)
+      const { session = '', provider } = ticket ?? {}
+      const done = { kind: 'done', session, ...(provider !== undefined && { provider }) }
+      if (flow.ticket !== undefined) await keep(done, DONE_SECONDS, flow.ticket)
     },
   }
 }

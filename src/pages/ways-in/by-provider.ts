@@ -44,7 +44,7 @@ export function createByProvider(
   ): Promise<Response> {
     if (code === undefined) {
       const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
-      return leadTo(visit, '/sign-in', { problem: { code: wrong } })
+      return leadTo(visit, '/sign-in', { problem: { code: wrong, provider: visit.ticket?.provider } })
     }
     if (visit.ticket?.kind !== 'provider') throw new AppError('invalid_sign_in_state')
     const body = { code, code_verifier: visit.ticket.verifier ?? '', ...entryOf(visit) }

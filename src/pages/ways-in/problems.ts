@@ -1,5 +1,6 @@
 /** The problems of a form in words: beside its field where a field is to blame, otherwise above the form. */
-import { fieldSentence } from '../../texts/sentences.ts'
+import { nameOfProvider } from '../../texts/names.ts'
+import { fieldSentence, fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { isolated, notice, withContact, withSupport } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
@@ -76,7 +77,7 @@ export function showProblem(
 }
 
 function sentenceOf(
-  { code, until, message }: Problem,
+  { code, until, message, provider }: Problem,
   wait: number,
   texts: Texts,
   support: string,
@@ -85,8 +86,11 @@ function sentenceOf(
   const { pages, errors } = texts
   if (code === 'start_again' || code === 'login_expired' || code === 'invalid_sign_in_state')
     return pages.start_again
-  if (code === 'provider_denied' || code === 'provider_failed' || code === 'earlier_sign_in')
-    return pages[code]
+  if (code === 'provider_denied' || code === 'earlier_sign_in') return pages[code]
+  if (code === 'provider_failed')
+    return fillSentence(pages.provider_failed, {
+      provider: provider === undefined ? pages.other_provider : nameOfProvider(provider),
+    })
   if (message !== undefined) return isolated(message)
   if (until !== undefined && wait > 0) return html`${pages.too_many_tries} ${waitSentence(texts, wait)}`
   if (code === 'invalid_credentials') return pages.wrong_password
@@ -99,9 +103,11 @@ export const noticeOf = ({ flow, texts }: Pick<View, 'flow' | 'texts'>): Html | 
   const sentence =
     flow.notice === undefined ? undefined : texts.pages[flow.notice as keyof typeof texts.pages]
   if (sentence === undefined) return null
-  const { sentTo } = flow
+  const { sentTo, typed } = flow
   return notice(
-    sentTo && sentence.includes('{contact}') ? withContact(sentence, sentTo) : sentence,
+    sentTo && sentence.includes('{contact}')
+      ? withContact(sentence, sentTo)
+      : fillSentence(sentence, { provider: nameOfProvider(typed?.provider ?? '') }),
     // The account is less protected than before.
     flow.notice === 'two_factor_off' ? '' : 'good',
   )

@@ -120,7 +120,7 @@ describe('the identity of a provider', () => {
     const email = newEmail()
     provider.present(newPerson({ email, email_verified: true }))
     await browser.open('/account/providers')
-    await browser.press('Link')
+    await browser.send('/account/providers/link')
     await passProvider(browser)
     expect(browser.path).toBe('/account/providers/confirm')
     return { ...people, email }
@@ -133,11 +133,26 @@ describe('the identity of a provider', () => {
     service.clock.advance(5 * 60_000)
     const page = browser.address
     await browser.press('Link', { password: PASSWORD })
-    expect([browser.path, browser.said]).toEqual(['/account/providers', 'The other account is linked.'])
-    await browser.press('Unlink')
+    expect([browser.path, browser.said]).toEqual(['/account/providers', 'Your P1 account is linked.'])
+    await browser.send('/account/providers/choose')
     for (const named of ['P1', email, ada]) expect(browser.html).toContain(named)
     await browser.open(page)
-    expect(browser.said).toBe('The other account is linked.')
+    expect(browser.said).toBe('Your P1 account is linked.')
+  })
+
+  test('that fails is named by its provider, where the way back knows it', async () => {
+    const failed = 'could not sign you in. Try again, or choose another way.'
+    const { browser } = await twoPeople()
+    await browser.open('/account/providers')
+    await browser.send('/account/providers/link')
+    await passProvider(browser, 'server_error')
+    expect([browser.path, browser.said]).toEqual(['/account/providers', `P1 ${failed}`])
+    const another = await openBrowser(service.url).open('/sign-in')
+    await another.press('Continue with P1')
+    await passProvider(another, 'server_error')
+    expect([another.path, another.said]).toEqual(['/sign-in', `P1 ${failed}`])
+    await another.open('/sign-in/provider?error=server_error')
+    expect(another.said).toBe(`The other provider ${failed}`)
   })
 
   test('is not linked to the account of the next person', async () => {
@@ -159,7 +174,7 @@ describe('the identity of a provider', () => {
     const email = newEmail()
     provider.present(newPerson({ email, email_verified: true }))
     await browser.open('/account/providers')
-    await browser.press('Link')
+    await browser.send('/account/providers/link')
     const { html } = browser
     await signInAfter(browser, bob)
     browser.html = html
