@@ -166,11 +166,12 @@ export function openBrowser(url: string, options: PageBrowserOptions = {}): Page
   }
 }
 
-/** A button is known by its words: without the initial of a provider, and without the second line of a row. */
+/** A button is known by its words: without the initial of a provider, the second line of a row, and what is only heard. */
 const withLabels = (html: string) =>
   html
     .replaceAll(/<span class="logo initial"[^>]*>[^<]*<\/span>/g, '')
-    .replaceAll(/(<span class="text"><span>[^<]*<\/span>) <span>[^<]*<\/span>/g, '$1')
+    .replaceAll(/<span class="hidden">[^<]*<\/span>/g, '')
+    .replaceAll(/(<span class="text"><span>[^<]*<\/span>) <span>.*?<\/span>(?=<\/span>)/gs, '$1')
 
 /** Check boxes that are not ticked are left out, as a browser does. */
 async function formsOf(html: string, address: string): Promise<Form[]> {

@@ -3,7 +3,7 @@ import { maskDestination } from '../../domain/foundation/identifiers/identifier.
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import { IN_TITLE } from '../../platform/look/line-breaks.ts'
 import { browserName } from '../../texts/browser-name.ts'
-import { writeAgo, writeDate } from '../../texts/dates.ts'
+import { writeAgo, writeDate, writeList } from '../../texts/dates.ts'
 import { fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import {
@@ -18,6 +18,7 @@ import {
   passwordInput,
   pressedByEnter,
   row,
+  rowLink,
   submit,
   withContact,
   wrongText,
@@ -128,6 +129,19 @@ export const linkButton = (label: string, href: string, kind = 'quiet main'): Ht
 /** The address of another page of the way that an application waits for, if one does. */
 export const onTheWay = ({ flow, to }: OwnVisit, path: string): string =>
   flow.handOver ? to(path, onwardsOf(flow)) : path
+
+/** `names`: those of the passkeys. */
+export const passkeysRow = (
+  { texts: { pages }, client }: OwnVisit,
+  names: readonly string[],
+  shown: Html | null = null,
+): Html =>
+  rowLink('/account/passkeys', {
+    icon: 'passkey',
+    label: pages.passkeys,
+    detail: names.length > 0 ? writeList(names, client.language) : pages.no_passkeys,
+    badge: shown,
+  })
 
 /** Leads on to the application that waits for the end of this way. */
 export function onwardsButton(

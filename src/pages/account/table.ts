@@ -114,19 +114,28 @@ function general({ visits, account, offered }: Needs): AccountPage[] {
   ]
 }
 
+async function namesOfPasskeys(
+  visit: OwnVisit,
+  { counts }: Security,
+  read: AccountPages['read'],
+  offered: AccountOffered,
+): Promise<string[]> {
+  if (counts.passkeys === 0 || !offered.passkeys) return []
+  return (await read.passkeys(visit)).passkeys.map(({ name }) => name)
+}
+
 async function overview(visit: OwnVisit, { read }: AccountPages, offered: AccountOffered): Promise<Screen> {
   const own = read.account(visit)
   const security = await read.security(visit)
-  const { counts } = security
-  const [held, identities] = await Promise.all([
-    counts.passkeys > 0 && offered.passkeys ? read.passkeys(visit) : { passkeys: [] },
-    counts.identities > 0 ? read.identities(visit) : [],
+  const [names, identities] = await Promise.all([
+    namesOfPasskeys(visit, security, read, offered),
+    security.counts.identities > 0 ? read.identities(visit) : [],
   ])
   return overviewScreen(visit, offered, {
     security,
     account: own.account,
     profile: own.profile,
-    passkeys: held.passkeys.map(({ name }) => name),
+    passkeys: names,
     identities: identities.map(({ provider }) => provider),
   })
 }
@@ -171,11 +180,12 @@ function contact({ visits, account, offered }: Needs, kind: 'email' | 'phone'): 
 function twoFactor({ account, offered }: Needs): AccountPage[] {
   const { read } = account
   const confirm = '/account/two-factor/confirm'
+  const showFactors = (screen: typeof twoFactorScreen) => async (visit: OwnVisit) => {
+    const security = await read.security(visit)
+    return screen(visit, security, offered, await namesOfPasskeys(visit, security, read, offered))
+  }
   return [
-    {
-      path: '/account/two-factor',
-      show: async (visit) => twoFactorScreen(visit, await read.security(visit), offered),
-    },
+    { path: '/account/two-factor', show: showFactors(twoFactorScreen) },
     {
       path: '/account/two-factor/on',
       proof: (pages) => ({ title: pages.sent_codes, lead: pages.sent_codes_lead, button: pages.send_code }),
@@ -223,11 +233,7 @@ function twoFactor({ account, offered }: Needs): AccountPage[] {
       }),
       work: account.disableTwoFactor,
     },
-    {
-      path: '/account/two-factor/keep',
-      show: async (visit) => keepScreen(visit, await read.security(visit), offered),
-      work: account.keepTwoFactor,
-    },
+    { path: '/account/two-factor/keep', show: showFactors(keepScreen), work: account.keepTwoFactor },
     {
       path: '/account/two-factor/codes',
       proof: (pages) => ({

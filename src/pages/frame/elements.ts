@@ -231,6 +231,19 @@ export const row = (parts: RowParts, action: Html | null = null): Html =>
 export const rowButton = (action: string, parts: RowParts, more: Html | null = null): Html =>
   otherWay(html`${rowContent(parts)}${icon('chevron', 'chevron')}`, action, 'row', more)
 
+interface RowForm {
+  action: string
+  /** The name and the value of its button. */
+  sends: [name: string, value: string]
+  /** What pressing it does, for those who hear the page. */
+  does: string
+  fields?: Html
+}
+
+/** A row that is a form with one button. */
+export const rowForm = (parts: RowParts, { action, sends: [name, value], does, fields }: RowForm): Html =>
+  html`<form method="post" action="${action}">${fields}<button class="row" name="${name}" value="${value}">${rowContent(parts)}<span class="hidden">${does}</span>${icon('chevron', 'chevron')}</button></form>`
+
 /** A row that the script shows where the browser has passkeys. */
 export interface PasskeyRow {
   withPasskeys: Html

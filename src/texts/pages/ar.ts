@@ -139,6 +139,7 @@ export const pagesAr: PageTexts = {
   removed: 'تمت الإزالة.',
   none: 'لا يوجد',
   not_set: 'غير محدد',
+  not_set_up: 'لم يتم الإعداد بعد',
   is_set: 'محددة ولم تُغيَّر بعد',
   verified: 'موثّق',
   unverified: 'غير موثّق',
@@ -186,6 +187,7 @@ export const pagesAr: PageTexts = {
   sent_codes_lead: 'نرسل رمزًا إلى بريدك أو هاتفك عند الدخول.',
   recovery_codes: 'رموز الاسترداد',
   recovery_codes_left: 'المتبقي {count}',
+  too_few: 'قليلة جدًا',
   recovery_codes_lead:
     'احفظ هذه الرموز في مكان آمن. كل منها يحل محل الخطوة الثانية مرة واحدة. لن تُعرض مرة أخرى.',
   no_recovery_codes: 'لم يبقَ لديك أي رمز استرداد. أنشئ رموزًا جديدة.',
@@ -195,7 +197,6 @@ export const pagesAr: PageTexts = {
   codes_not_saved: 'لم تحفظ رموز الاسترداد؟ أنشئ رموزًا جديدة',
   done: 'تم',
   new_codes: 'رموز جديدة',
-  make_new_codes: 'أنشئ رموزًا جديدة',
   new_codes_lead: 'ستتوقف الرموز التي لديك الآن عن العمل.',
   copy: 'نسخ',
   copied: 'تم النسخ',

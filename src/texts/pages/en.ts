@@ -141,6 +141,7 @@ export const pagesEn: PageTexts = {
   removed: 'Removed.',
   none: 'None',
   not_set: 'Not set',
+  not_set_up: 'Not set up',
   is_set: 'Set, not changed yet',
   verified: 'Verified',
   unverified: 'Not verified',
@@ -188,6 +189,7 @@ export const pagesEn: PageTexts = {
   sent_codes_lead: 'We send a code to your e-mail address or phone when you sign in.',
   recovery_codes: 'Recovery codes',
   recovery_codes_left: '{count} left',
+  too_few: 'Too few',
   recovery_codes_lead:
     'Keep these codes in a safe place. Each of them replaces your second factor once. They are not shown again.',
   no_recovery_codes: 'You have no recovery codes left. Make new ones.',
@@ -197,7 +199,6 @@ export const pagesEn: PageTexts = {
   codes_not_saved: 'You did not save the recovery codes? Make new ones',
   done: 'Done',
   new_codes: 'New codes',
-  make_new_codes: 'Make new ones',
   new_codes_lead: 'The codes that you have now will stop working.',
   copy: 'Copy',
   copied: 'Copied',

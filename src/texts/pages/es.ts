@@ -141,6 +141,7 @@ export const pagesEs: PageTexts = {
   removed: 'Eliminado.',
   none: 'Ninguno',
   not_set: 'Sin indicar',
+  not_set_up: 'Sin configurar',
   is_set: 'Definida, aún sin cambiar',
   verified: 'Verificado',
   unverified: 'Sin verificar',
@@ -188,6 +189,7 @@ export const pagesEs: PageTexts = {
   sent_codes_lead: 'Al iniciar sesión enviamos un código a su correo o teléfono.',
   recovery_codes: 'Códigos de recuperación',
   recovery_codes_left: 'Quedan {count}',
+  too_few: 'Muy pocos',
   recovery_codes_lead:
     'Guarde estos códigos en un lugar seguro. Cada uno sustituye una vez al segundo factor. No se volverán a mostrar.',
   no_recovery_codes: 'No le queda ningún código de recuperación. Cree otros nuevos.',
@@ -197,7 +199,6 @@ export const pagesEs: PageTexts = {
   codes_not_saved: '¿No guardó los códigos de recuperación? Cree otros nuevos',
   done: 'Listo',
   new_codes: 'Códigos nuevos',
-  make_new_codes: 'Crear otros nuevos',
   new_codes_lead: 'Los códigos que tiene ahora dejarán de funcionar.',
   copy: 'Copiar',
   copied: 'Copiado',

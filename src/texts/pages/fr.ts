@@ -140,6 +140,7 @@ export const pagesFr = {
   removed: 'C’est retiré.',
   none: 'Aucun',
   not_set: 'Non renseigné',
+  not_set_up: 'Pas encore en place',
   is_set: 'Défini, pas encore modifié',
   verified: 'Vérifié',
   unverified: 'Non vérifié',
@@ -187,6 +188,7 @@ export const pagesFr = {
   sent_codes_lead: 'À la connexion, nous envoyons un code à votre adresse ou à votre téléphone.',
   recovery_codes: 'Codes de secours',
   recovery_codes_left: 'Reste {count}',
+  too_few: 'Trop peu',
   recovery_codes_lead:
     'Gardez ces codes en lieu sûr. Chacun remplace une fois votre second facteur. Ils ne seront plus affichés.',
   no_recovery_codes: 'Il ne vous reste aucun code de secours. Créez-en de nouveaux.',
@@ -196,7 +198,6 @@ export const pagesFr = {
   codes_not_saved: 'Vous n’avez pas gardé les codes de secours ? Créez-en de nouveaux',
   done: 'Terminé',
   new_codes: 'Nouveaux codes',
-  make_new_codes: 'En créer de nouveaux',
   new_codes_lead: 'Les codes que vous avez ne fonctionneront plus.',
   copy: 'Copier',
   copied: 'Copié',

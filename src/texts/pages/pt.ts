@@ -140,6 +140,7 @@ export const pagesPt: PageTexts = {
   removed: 'Removido.',
   none: 'Nenhum',
   not_set: 'Por indicar',
+  not_set_up: 'Por configurar',
   is_set: 'Definida, ainda não alterada',
   verified: 'Verificado',
   unverified: 'Por verificar',
@@ -187,6 +188,7 @@ export const pagesPt: PageTexts = {
   sent_codes_lead: 'Ao entrar, enviamos um código para o seu e-mail ou telefone.',
   recovery_codes: 'Códigos de recuperação',
   recovery_codes_left: 'Restam {count}',
+  too_few: 'Muito poucos',
   recovery_codes_lead:
     'Guarde estes códigos num lugar seguro. Cada um substitui uma vez o segundo fator. Não voltam a ser mostrados.',
   no_recovery_codes: 'Não lhe resta nenhum código de recuperação. Crie novos.',
@@ -196,7 +198,6 @@ export const pagesPt: PageTexts = {
   codes_not_saved: 'Não guardou os códigos de recuperação? Crie novos',
   done: 'Concluído',
   new_codes: 'Códigos novos',
-  make_new_codes: 'Criar novos',
   new_codes_lead: 'Os códigos que tem agora deixam de funcionar.',
   copy: 'Copiar',
   copied: 'Copiado',

@@ -105,7 +105,7 @@ describe.each([false, true])('with pages %p', (enabled) => {
       expect((await service.post('passkeys/login', { credential }, newClient())).status).toBe(200)
     }
     await browser.open('/account/passkeys')
-    await browser.press('Change')
+    await browser.send('/account/passkeys/choose')
     await browser.press('Remove this passkey', { password: person.password, otp: code() })
     expect([browser.path, browser.said]).toEqual(['/account/passkeys', 'Removed.'])
   })

@@ -178,15 +178,34 @@ const isPage = (path: string) =>
 
 test('the page of two factors shows each factor of the account, and a removal that waits', () => {
   const endangered = textOf('account-two-factor-endangered')
-  expect(endangered).toContain('Codes by message On Code by e-mail')
+  expect(endangered).toContain('Authenticator app Not set up Recommended Code by e-mail wolfe')
+  expect(endangered).toContain(
+    'example.com On Passkeys You have no passkey yet. Recovery codes 1 left Too few',
+  )
   expect(endangered).toContain('Support was asked to turn off your two-factor sign-in.')
   expect(endangered).toMatch(/the link in the message that we sent to [\w .-]+@/)
   // A code of a message does not stop it.
   expect(endangered).not.toMatch(/Or sign in with|Keep it on/)
   expect(textOf('account-two-factor-waiting')).toContain('Keep it on')
   expect(textOf('account-two-factor-waiting')).not.toContain('follow the link')
-  expect(textOf('account-two-factor-with-app')).toMatch(/Authenticator app On .* Passkeys On /)
+  expect(textOf('account-two-factor-with-app')).toMatch(
+    /Authenticator app Added [\w ]+ On Passkeys iPhone, Wolfe[\w-]+ On Recovery codes 7 left /,
+  )
+  expect(textOf('account-two-factor')).toContain(
+    'Authenticator app Not set up Recommended Codes by message Not set up',
+  )
   expect(textOf('account-endangered')).toContain('You have one recovery code left.')
+})
+
+test('passkeys and linked accounts are rows that say what they are, and what pressing them does', () => {
+  expect(textOf('account-passkeys-with-app')).toMatch(
+    /iPhone Added [\w ]+ Change Wolfe[\w-]+ Added [\w ]+ Change/,
+  )
+  expect(textOf('account-providers')).toContain('Google Not linked Link')
+  expect(textOf('account-providers-linked')).toMatch(
+    /Your Google account is linked\. .*Google ada @work\.example\.com Linked Unlink/,
+  )
+  expect(textOf('account-providers-confirm-done')).toContain('Your Google account is linked.')
 })
 
 test('somebody to whom no code can be sent is told so, and whom to ask', () => {

@@ -47,6 +47,7 @@ const recoveryNotice = ({ now }: Placeholders<'now'>) =>
 const storedRow = {
   /** Of the app in use; null where there is none. */
   sealedSecret: 'bytea?',
+  confirmedAt: 'timestamptz?',
   /** The owner was notified then that the app in use cannot be opened any more. */
   lossToldAt: 'timestamptz?',
   /** A recovery code was used then in place of an app that cannot be opened. */
@@ -61,7 +62,7 @@ const storedRow = {
 
 /** The factors of each account that is asked for. */
 const storedOf = (asked: SQL, p: Placeholders<'rpId'>) => sql`
-         app.sealed_secret, app.loss_told_at, app.recovered_at,
+         app.sealed_secret, app.confirmed_at, app.loss_told_at, app.recovered_at,
          coalesce((select json_agg(encode(hash, 'hex')) from unnest(codes.hashes) hash), '[]')::text
            as recovery_hashes,
          exists (select 1 from ${passkeys} where account_id = asked.id and rp_id = ${p.rpId}) as has_passkey,

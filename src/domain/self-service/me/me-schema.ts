@@ -56,6 +56,8 @@ export interface Security {
   account: Account
   methods: TwoFactorMethod[]
   recoveryCodesLeft: number
+  /** When the app in use was confirmed. */
+  appAddedAt: Date | null
   /** Only while a removal waits. */
   removalAt: Date | null
   counts: SecurityCounts

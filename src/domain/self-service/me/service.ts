@@ -93,6 +93,7 @@ export function createMeService(needs: Needs) {
         account,
         methods: account.twoFactorEnabled ? secondFactor.methods(held, true) : [],
         recoveryCodesLeft: held.recoveryCodesLeft,
+        appAddedAt: held.stored.confirmedAt,
         removalAt: held.stored.removalAt,
         counts,
         trustedDevices: trusted,

@@ -45,6 +45,7 @@ interface Needs extends Pick<Ground, 'config'> {
 
 const nothingStored = {
   sealedSecret: null,
+  confirmedAt: null,
   lossToldAt: null,
   recoveredAt: null,
   recoveryHashes: [],

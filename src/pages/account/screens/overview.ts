@@ -9,7 +9,7 @@ import { nameOfProvider } from '../../../texts/names.ts'
 import { badge, contactParts, group, notice, rowLink, rows, withTerms } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
-import { type AccountOffered, day, homePage, linkButton } from '../elements.ts'
+import { type AccountOffered, day, homePage, linkButton, passkeysRow } from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 import { FEW_CODES, namesOfFactors, removalNotice } from './two-factor.ts'
 
@@ -117,12 +117,7 @@ function signingInRows(
           : pages.only_step,
       badge: account.twoFactorEnabled ? badge(pages.on, 'good') : badge(pages.off, 'warn'),
     }),
-    offered.passkeys &&
-      rowLink('/account/passkeys', {
-        icon: 'passkey',
-        label: pages.passkeys,
-        detail: passkeys.length > 0 ? writeList(passkeys, visit.client.language) : pages.no_passkeys,
-      }),
+    offered.passkeys && passkeysRow(visit, passkeys),
     offered.providers.length > 0 &&
       rowLink('/account/providers', {
         icon: 'link',

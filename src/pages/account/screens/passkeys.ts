@@ -1,6 +1,6 @@
 /** The passkeys of an account. */
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
-import { field, row, rows, submit, withoutPasskeys, wrongText } from '../../frame/elements.ts'
+import { field, rowForm, rows, submit, withoutPasskeys, wrongText } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
 import { ago, linkButton, otherCode, otherProofs, page, problemOf, proofFields } from '../elements.ts'
@@ -19,13 +19,18 @@ export function passkeysScreen(
         ? html`<div class="card empty">${pages.no_passkeys}</div>`
         : rows(
             passkeys.map(({ id, name, createdAt, lastUsedAt }) =>
-              row(
+              rowForm(
                 {
                   icon: 'passkey',
                   label: name,
                   detail: html`${pages.added} ${ago(visit, createdAt)}${lastUsedAt && html` · ${pages.last_used} ${ago(visit, lastUsedAt)}`}`,
                 },
-                html`<form method="post" action="${visit.to('/account/passkeys/choose')}"><input type="hidden" name="name" value="${name}"><button class="button quiet little" name="passkey" value="${id}">${pages.change}</button></form>`,
+                {
+                  action: visit.to('/account/passkeys/choose'),
+                  sends: ['passkey', id],
+                  does: pages.change,
+                  fields: html`<input type="hidden" name="name" value="${name}">`,
+                },
               ),
             ),
           )

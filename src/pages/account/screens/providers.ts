@@ -4,7 +4,17 @@ import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import type { LinkedIdentity } from '../../../domain/sign-in/identities/store.ts'
 import { nameOfProvider } from '../../../texts/names.ts'
 import { fillSentence } from '../../../texts/sentences.ts'
-import { isolated, markOf, notice, row, rows, withContact } from '../../frame/elements.ts'
+import {
+  badge,
+  contactParts,
+  isolated,
+  markOf,
+  notice,
+  row,
+  rowForm,
+  rows,
+  withContact,
+} from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
 import { type AccountOffered, linkButton, ownAccount, page } from '../elements.ts'
@@ -21,16 +31,17 @@ export function providersScreen(visit: OwnVisit, offered: AccountOffered, linked
     rows(
       offered.providers.map((name) => {
         const identity = linked.find(({ provider }) => provider === name)
-        const [action, label] = identity
+        const [action, does] = identity
           ? ['/account/providers/choose', pages.unlink]
           : ['/account/providers/link', pages.link]
-        return row(
+        return rowForm(
           {
             icon: markOf(name),
             label: nameOfProvider(name),
-            detail: identity ? (identity.email ? isolated(identity.email) : pages.linked) : pages.not_linked,
+            detail: identity ? identity.email && contactParts(identity.email) : pages.not_linked,
+            badge: identity ? badge(pages.linked, 'good') : null,
           },
-          html`<form method="post" action="${visit.to(action)}"><button class="button quiet little" name="provider" value="${name}">${label}</button></form>`,
+          { action: visit.to(action), sends: ['provider', name], does },
         )
       }),
     ),

@@ -2,16 +2,27 @@
 import { verifiedContacts } from '../../../domain/accounts/core/account.ts'
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { writeList } from '../../../texts/dates.ts'
-import { badge, icon, isolated, notice, row, rowLink, rows, withContact } from '../../frame/elements.ts'
+import {
+  badge,
+  contactParts,
+  icon,
+  isolated,
+  notice,
+  rowLink,
+  rows,
+  withContact,
+} from '../../frame/elements.ts'
 import { Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
 import {
   type AccountOffered,
+  ago,
   day,
   linkButton,
   onTheWay,
   onwardsButton,
   page,
+  passkeysRow,
   problemOf,
   time,
 } from '../elements.ts'
@@ -39,10 +50,16 @@ export function removalNotice(visit: OwnVisit, { account, methods, removalAt }: 
 }
 
 /** The form asks for what stops a removal: the app, or a passkey in its place. */
-export function keepScreen(visit: OwnVisit, security: Security, offered: AccountOffered): Screen {
+export function keepScreen(
+  visit: OwnVisit,
+  security: Security,
+  offered: AccountOffered,
+  passkeys: readonly string[],
+): Screen {
   const { pages } = visit.texts
   const { removalAt, methods } = security
-  if (removalAt === null || !methods.includes('totp')) return twoFactorScreen(visit, security, offered)
+  if (removalAt === null || !methods.includes('totp'))
+    return twoFactorScreen(visit, security, offered, passkeys)
   return proofScreen(
     visit,
     { ...security, methods: ['totp'], recoveryCodesLeft: 0 },
@@ -61,55 +78,69 @@ export const namesOfFactors = ({ texts: { pages } }: OwnVisit, methods: Security
     .filter((method) => method !== 'recovery_code')
     .map((method) => pages[`method_${method}` as keyof typeof pages])
 
-export function twoFactorScreen(visit: OwnVisit, security: Security, offered: AccountOffered): Screen {
+/** Each factor of the account, and those that it could have. A code that is sent leads to its contact. */
+function factorRows(
+  visit: OwnVisit,
+  { account, methods, appAddedAt, recoveryCodesLeft }: Security,
+  offered: AccountOffered,
+  passkeys: readonly string[],
+): (Html | false)[] {
   const { pages } = visit.texts
-  const { account, methods, recoveryCodesLeft, removalAt } = security
+  const on = account.twoFactorEnabled
+  const isOn = badge(pages.on, 'good')
+  const byApp = methods.includes('totp')
+  const sent = (kind: 'email' | 'phone', label: string) =>
+    rowLink(`/account/${kind}`, {
+      icon: kind === 'email' ? 'mail' : 'phone',
+      label,
+      detail: contactParts(account[kind] ?? ''),
+      badge: isOn,
+    })
+  return [
+    rowLink(onTheWay(visit, '/account/two-factor/app'), {
+      icon: 'phone',
+      label: pages.method_totp,
+      detail: byApp && appAddedAt ? html`${pages.added} ${ago(visit, appAddedAt)}` : pages.not_set_up,
+      badge: byApp ? isOn : badge(pages.recommended),
+    }),
+    !on &&
+      account.passwordDigest !== null &&
+      rowLink(onTheWay(visit, '/account/two-factor/on'), {
+        icon: 'mail',
+        label: pages.sent_codes,
+        detail: pages.not_set_up,
+      }),
+    methods.includes('email') && sent('email', pages.method_email),
+    methods.includes('sms') && sent('phone', pages.method_sms),
+    on && offered.passkeys && passkeysRow(visit, passkeys, methods.includes('passkey') ? isOn : null),
+    on &&
+      rowLink('/account/two-factor/codes', {
+        icon: 'key',
+        label: pages.recovery_codes,
+        detail: pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft)),
+        badge: recoveryCodesLeft < FEW_CODES ? badge(pages.too_few, 'warn') : null,
+      }),
+  ]
+}
+
+/** `passkeys`: their names. */
+export function twoFactorScreen(
+  visit: OwnVisit,
+  security: Security,
+  offered: AccountOffered,
+  passkeys: readonly string[],
+): Screen {
+  const { pages } = visit.texts
+  const { account, removalAt } = security
   const on = account.twoFactorEnabled
   const hasPassword = account.passwordDigest !== null
-  const sent = methods.filter((method) => method === 'email' || method === 'sms')
-  // All of them stand beside the names: at the end of a row one would leave the sentence no room on a phone.
-  const named = (label: string, shown = badge(pages.on, 'good')) => html`${label} ${shown}`
-  const left = pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft))
   const [offLead, onLead] = hasPassword
     ? [pages.two_factor_lead, pages.two_factor_on_lead]
     : [pages.two_factor_lead_without_password, pages.two_factor_on_lead_without_password]
   return page(
     visit,
     pages.two_factor,
-    html`${removalNotice(visit, security)}${on && onwardsButton(visit, offered)}${rows([
-      rowLink(onTheWay(visit, '/account/two-factor/app'), {
-        icon: 'phone',
-        label: methods.includes('totp')
-          ? named(pages.method_totp)
-          : named(pages.method_totp, badge(pages.recommended)),
-        detail: pages.app_lead,
-      }),
-      !on &&
-        hasPassword &&
-        rowLink(onTheWay(visit, '/account/two-factor/on'), {
-          icon: 'mail',
-          label: pages.sent_codes,
-          detail: pages.sent_codes_lead,
-        }),
-      sent.length > 0 &&
-        row({
-          icon: 'mail',
-          label: named(pages.sent_codes),
-          detail: writeList(namesOfFactors(visit, sent), visit.client.language),
-        }),
-      methods.includes('passkey') &&
-        rowLink('/account/passkeys', {
-          icon: 'passkey',
-          label: named(pages.passkeys),
-          detail: pages.passkeys_lead,
-        }),
-      on &&
-        rowLink('/account/two-factor/codes', {
-          icon: 'key',
-          label: named(pages.recovery_codes, badge(left, recoveryCodesLeft < FEW_CODES ? 'warn' : '')),
-          detail: pages.make_new_codes,
-        }),
-    ])}
+    html`${removalNotice(visit, security)}${on && onwardsButton(visit, offered)}${rows(factorRows(visit, security, offered, passkeys))}
 ${on && removalAt === null && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
     undefined,
     on ? onLead : offLead,
