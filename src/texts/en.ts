@@ -335,10 +335,10 @@ export const en: Texts = {
       two_factor_removal: {
         subject: 'Two-factor sign-in will be turned off for your account at {service}',
         email: [
-          'It happens in 24 hours: an administrator was told that you have lost your second factor.',
+          'It happens within 24 hours: an administrator was told that you have lost your second factor.',
           'If you did not ask for this, keep it on: {link}',
         ],
-        sms: '{service}: two-factor sign-in will be turned off for your account in 24 h. Not your request? Keep it on: {link}',
+        sms: '{service}: two-factor sign-in will be turned off for your account within 24 h. Not your request? Keep it on: {link}',
       },
       two_factor_kept: {
         subject: 'Two-factor sign-in stays on for your account at {service}',

@@ -341,10 +341,10 @@ export const es: Texts = {
       two_factor_removal: {
         subject: 'La verificación en dos pasos de su cuenta de {service} se va a desactivar',
         email: [
-          'Será dentro de 24 horas: han dicho a un administrador que usted ha perdido su segundo factor.',
+          'Será antes de 24 horas: han dicho a un administrador que usted ha perdido su segundo factor.',
           'Si no lo ha pedido usted, manténgala activa: {link}',
         ],
-        sms: '{service}: la verificacion en dos pasos de su cuenta se desactivara en 24 h. ¿No lo ha pedido? Mantengala: {link}',
+        sms: '{service}: la verificacion en dos pasos de su cuenta se desactivara antes de 24 h. ¿No lo ha pedido? Mantengala: {link}',
       },
       two_factor_kept: {
         subject: 'La verificación en dos pasos de su cuenta de {service} sigue activa',

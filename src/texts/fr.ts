@@ -342,10 +342,10 @@ export const fr = {
       two_factor_removal: {
         subject: 'La double authentification de votre compte {service} va être désactivée',
         email: [
-          'Ce sera dans 24 heures : on a dit à un administrateur que vous avez perdu votre second facteur.',
+          'Ce sera dans les 24 heures : on a dit à un administrateur que vous avez perdu votre second facteur.',
           "Si vous ne l'avez pas demandé, gardez-la : {link}",
         ],
-        sms: '{service} : la double authentification de votre compte sera désactivée dans 24 h. Pas votre demande ? Gardez-la : {link}',
+        sms: '{service} : la double authentification de votre compte sera désactivée sous 24 h. Pas votre demande ? Gardez-la : {link}',
       },
       two_factor_kept: {
         subject: 'La double authentification de votre compte {service} reste active',

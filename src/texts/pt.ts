@@ -342,10 +342,10 @@ export const pt: Texts = {
       two_factor_removal: {
         subject: 'A autenticação de dois fatores da sua conta em {service} vai ser desativada',
         email: [
-          'Será dentro de 24 horas: disseram a um administrador que perdeu o seu segundo fator.',
+          'Será no prazo de 24 horas: disseram a um administrador que perdeu o seu segundo fator.',
           'Se não o pediu, mantenha-a ativa: {link}',
         ],
-        sms: '{service}: a autenticacao de dois fatores da sua conta sera desativada em 24 h. Nao o pediu? Mantenha-a: {link}',
+        sms: '{service}: a autenticacao de dois fatores da sua conta sera desativada no prazo de 24 h. Nao o pediu? Mantenha-a: {link}',
       },
       two_factor_kept: {
         subject: 'A autenticação de dois fatores da sua conta em {service} continua ativa',

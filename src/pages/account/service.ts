@@ -9,6 +9,7 @@ import { maskDestination } from '../../domain/foundation/identifiers/identifier.
 import type { ContactsService } from '../../domain/self-service/contacts/service.ts'
 import type { Exports } from '../../domain/self-service/me/exports.ts'
 import type { MeService } from '../../domain/self-service/me/service.ts'
+import type { TwoFactorRemovals } from '../../domain/self-service/two-factor-removals/service.ts'
 import type { BrowserSession } from '../../domain/sessions/browser-sessions/service.ts'
 import type { SessionService } from '../../domain/sessions/core/service.ts'
 import type { SentCode } from '../../domain/sign-in/core/code-destinations.ts'
@@ -21,6 +22,7 @@ import type { SocialService } from '../../domain/sign-in/social/service.ts'
 import type { TwoFactorService } from '../../domain/sign-in/two-factor/service.ts'
 import type { Config } from '../../platform/config/types.ts'
 import type { Catalog } from '../../texts/catalog.ts'
+import { writeList } from '../../texts/dates.ts'
 import { AppError } from '../../texts/errors.ts'
 import { readAssertion, readAttestation } from '../visits/credential.ts'
 import { type Flow, languageOf, onwardsOf } from '../visits/flow.ts'
@@ -38,6 +40,7 @@ interface Needs {
   contacts: ContactsService
   passwords: PasswordsService
   twoFactor: TwoFactorService
+  twoFactorRemovals: TwoFactorRemovals
   passkeys: PasskeyService
   identities: IdentityService
   social: SocialService
@@ -206,7 +209,10 @@ const createBack =
     })
 
 /** The forms of two factors and of passkeys. */
-function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnType<typeof createBack>) {
+function createFactorForms(
+  { visits, twoFactor, twoFactorRemovals, passkeys }: Needs,
+  back: ReturnType<typeof createBack>,
+) {
   async function enableTwoFactor(visit: OwnVisit, typed: Typed): Promise<Response> {
     const sent = await twoFactor.requestEnabling(visit.session, proofOf(visit, typed), visit.caller)
     const ticket = await keepProof(visits, visit, 'two_factor')
@@ -256,6 +262,17 @@ function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnT
     return back(visit, '/account/two-factor', 'two_factor_on')
   }
 
+  /** Where the removal ended meanwhile, the page says what is now. */
+  async function tellOfRemovalAgain(visit: OwnVisit): Promise<Response> {
+    const { account } = visit.session
+    const told = await twoFactorRemovals.tellAgain(account)
+    if (told === null)
+      return back(visit, '/account/two-factor', account.twoFactorEnabled ? 'two_factor_on' : 'two_factor_off')
+    const sentTo = writeList(told, visit.client.language)
+    const flow = { ...onwardsOf(visit.flow), notice: 'removal_sent_again', sentTo }
+    return visits.go(visit, '/account/two-factor', flow)
+  }
+
   async function newRecoveryCodes(visit: OwnVisit, typed: Typed): Promise<Done> {
     const proof = proofOf(visit, typed)
     return { recoveryCodes: await twoFactor.replaceRecoveryCodes(visit.session, proof, visit.caller) }
@@ -291,6 +308,7 @@ function createFactorForms({ visits, twoFactor, passkeys }: Needs, back: ReturnT
       confirmApp,
       disableTwoFactor,
       keepTwoFactor,
+      tellOfRemovalAgain,
       newRecoveryCodes,
     },
     ...{ stepUpOptions, newPasskeyOptions, addPasskey, renamePasskey, removePasskey },

@@ -234,6 +234,7 @@ function twoFactor({ account, offered }: Needs): AccountPage[] {
       work: account.disableTwoFactor,
     },
     { path: '/account/two-factor/keep', show: showFactors(keepScreen), work: account.keepTwoFactor },
+    turn('/account/two-factor/removal/again', '/account/two-factor', account.tellOfRemovalAgain),
     {
       path: '/account/two-factor/codes',
       proof: (pages) => ({

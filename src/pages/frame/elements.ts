@@ -156,9 +156,14 @@ const roles: Record<Kind, string> = { '': 'status', bad: 'alert', good: 'status'
 /** The id of the sentence above a form that says what is wrong with a field. */
 const PROBLEM_ID = 'problem'
 
-/** `more`: below the sentence. */
-export const notice = (text: string | Html, kind: Kind = '', more: Html | null = null): Html =>
-  html`<div class="notice${kind && ` ${kind}`}" role="${roles[kind]}">${icon(icons[kind])}<div><p${kind === 'bad' && html` id="${PROBLEM_ID}"`}>${text}</p>${more}</div></div>`
+/** `more`: below the sentence. `isProblem`: it says what is wrong with the form of the page. */
+export const notice = (
+  text: string | Html,
+  kind: Kind = '',
+  more: Html | null = null,
+  isProblem = kind === 'bad',
+): Html =>
+  html`<div class="notice${kind && ` ${kind}`}" role="${roles[kind]}">${icon(icons[kind])}<div><p${isProblem && html` id="${PROBLEM_ID}"`}>${text}</p>${more}</div></div>`
 
 /** One line of a phone holds no more of an address. */
 const LONG = 32

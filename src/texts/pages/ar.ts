@@ -273,6 +273,8 @@ export const pagesAr: PageTexts = {
   removal_waits: 'طُلب من الدعم إيقاف التحقق بخطوتين في حسابك، وسيحدث ذلك في',
   removal_how: 'لإيقاف ذلك، افتح الرابط الوارد في الرسالة التي أرسلناها إلى {contact}.',
   removal_how_passkey: 'أو سجّل الدخول بمفتاح مرور.',
+  removal_send_again: 'أرسل تلك الرسالة مرة أخرى',
+  removal_sent_again: 'أرسلناها مرة أخرى إلى {contact}.',
   keep_on: 'إبقاؤه',
   event_account_registered: 'تم التسجيل',
   event_account_confirmed: 'تم تأكيد الحساب',

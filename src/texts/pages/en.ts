@@ -278,6 +278,8 @@ export const pagesEn: PageTexts = {
   removal_how_passkey: 'Or sign in with a passkey.',
   keep_on: 'Keep it on',
   event_account_registered: 'You registered',
+  removal_send_again: 'Send that message again',
+  removal_sent_again: 'We sent it again to {contact}.',
   event_account_confirmed: 'Your account was confirmed',
   event_account_locked: 'Your account was locked',
   event_account_unlocked: 'Your account was unlocked',

@@ -278,6 +278,8 @@ export const pagesEs: PageTexts = {
   removal_how_passkey: 'O entre con una llave de acceso.',
   keep_on: 'Mantenerla',
   event_account_registered: 'Se registró',
+  removal_send_again: 'Enviar de nuevo ese mensaje',
+  removal_sent_again: 'Lo hemos enviado de nuevo a {contact}.',
   event_account_confirmed: 'Se confirmó su cuenta',
   event_account_locked: 'Se bloqueó su cuenta',
   event_account_unlocked: 'Se desbloqueó su cuenta',

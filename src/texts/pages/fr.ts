@@ -279,6 +279,8 @@ export const pagesFr = {
   removal_how_passkey: 'Ou connectez-vous avec une clé d’accès.',
   keep_on: 'La garder',
   event_account_registered: 'Vous vous êtes inscrit',
+  removal_send_again: 'Renvoyer ce message',
+  removal_sent_again: 'Nous l’avons renvoyé à {contact}.',
   event_account_confirmed: 'Votre compte a été confirmé',
   event_account_locked: 'Votre compte a été bloqué',
   event_account_unlocked: 'Votre compte a été débloqué',

@@ -277,6 +277,8 @@ export const pagesPt: PageTexts = {
   removal_how_passkey: 'Ou entre com uma chave de acesso.',
   keep_on: 'Mantê-la',
   event_account_registered: 'Registou-se',
+  removal_send_again: 'Enviar de novo essa mensagem',
+  removal_sent_again: 'Enviámo-la de novo para {contact}.',
   event_account_confirmed: 'A sua conta foi confirmada',
   event_account_locked: 'A sua conta foi bloqueada',
   event_account_unlocked: 'A sua conta foi desbloqueada',

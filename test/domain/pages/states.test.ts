@@ -186,6 +186,10 @@ test('the page of two factors shows each factor of the account, and a removal th
   expect(endangered).toMatch(/the link in the message that we sent to [\w .-]+@/)
   // A code of a message does not stop it.
   expect(endangered).not.toMatch(/Or sign in with|Keep it on/)
+  expect(endangered).toContain('Send that message again')
+  expect(textOf('account-two-factor-endangered-sent')).toContain('We sent it again to ')
+  expect(textOf('account-two-factor-endangered-limited')).toMatch(/You can try again in\s2 hours/)
+  expect(textOf('account-two-factor-waiting')).not.toContain('Send that message again')
   expect(textOf('account-two-factor-waiting')).toContain('Keep it on')
   expect(textOf('account-two-factor-waiting')).not.toContain('follow the link')
   expect(textOf('account-two-factor-with-app')).toMatch(

@@ -3,6 +3,7 @@ import { newEmail, PASSWORD } from '../api-client.ts'
 import { appCode, protectByApp, protectBySentCodes } from '../authenticator.ts'
 import { type PageBrowser, passProvider } from '../page-browser.ts'
 import { newPerson } from '../pretend-provider.ts'
+import type { TestService } from '../service.ts'
 import { register, settle, signIn } from './ways-in.ts'
 import { addPasskey, changes, type Walk } from './world.ts'
 
@@ -16,6 +17,7 @@ export async function walkAccount(walk: Walk): Promise<void> {
   await protectedPerson(walk)
   await byMessage(walk)
   await endangered(walk)
+  await removalLimited(walk)
   await withoutPassword(walk)
 }
 
@@ -102,14 +104,14 @@ async function protectedPerson(walk: Walk): Promise<void> {
   note('account-password-letters', await (await own.open('/account/password')).send('/account/field'))
   await own.open('/account/passkeys')
   note('account-passkeys-edit', await own.send('/account/passkeys/choose'))
-  await requestRemoval(walk, owner.bearer)
+  await requestRemoval(full, owner.bearer)
   note('account-two-factor-waiting', await own.open('/account/two-factor'))
   note('account-two-factor-keep', await own.open('/account/two-factor/keep'))
 }
 
-async function requestRemoval({ full }: Walk, bearer: string): Promise<void> {
-  const { uuid } = (await full.get('me', { bearer })).body.account
-  const { directory, twoFactorRemovals } = full.inside.services
+async function requestRemoval(at: TestService, bearer: string): Promise<void> {
+  const { uuid } = (await at.get('me', { bearer })).body.account
+  const { directory, twoFactorRemovals } = at.inside.services
   await twoFactorRemovals.remove(await directory.find(uuid), { delaySeconds: 86_400 })
 }
 
@@ -149,10 +151,24 @@ async function endangered(walk: Walk): Promise<void> {
   await browser.open('/account/profile')
   await browser.send('/account/profile', { name: `Ada ${LONG}` })
   await full.inside.database.all(changes.dropMostCodes, { email: person.identifier })
-  await requestRemoval(walk, bearer)
+  await requestRemoval(full, bearer)
   note('account-endangered', await browser.open('/account'))
   note('account-two-factor-endangered', await browser.open('/account/two-factor'))
+  note('account-two-factor-endangered-sent', await browser.send('/account/two-factor/removal/again'))
   note('account-password-sent-codes', await browser.open('/account/password'))
+}
+
+/** Somebody who asked for the notice of a removal too often. */
+async function removalLimited(walk: Walk): Promise<void> {
+  const { note, limited, browse } = walk
+  const { person, bearer } = await protectBySentCodes(limited)
+  const browser = await signIn(browse(limited), person.identifier)
+  await browser.send('/code', { otp: await limited.inbox.nextCode(person.identifier) })
+  await settle(walk, browser)
+  await requestRemoval(limited, bearer)
+  await browser.open('/account')
+  for (let asked = 0; asked < 4; asked++) await browser.send('/account/two-factor/removal/again')
+  note('account-two-factor-endangered-limited', browser)
 }
 
 async function withoutPassword({ note, optional, browse }: Walk): Promise<void> {

@@ -40,6 +40,7 @@ const owners = {
   'notices-in-day': 'identifier',
   'undo-notices-in-day': 'identifier',
   'removal-notices-in-day': 'identifier',
+  'removal-notices-again': 'identifier',
   'new-devices-in-day': 'stays',
   'once-a-day': 'stays',
   'operator-notices': 'stays',

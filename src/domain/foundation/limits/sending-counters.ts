@@ -29,6 +29,8 @@ const OWN_CODES_PER_HOUR = 3
 const OWN_CODES_PER_DAY = 10
 const NEW_DEVICES_PER_DAY = 5
 const OPERATOR_NOTICES_PER_HOUR = 3
+/** A removal of two factors waits for a day: so its notice is sent again 15 times at most. */
+const REMOVAL_NOTICES_AGAIN = bucket(3, 2 * HOUR_MS)
 /** An account counts as a stranger for this long after its confirmation when SMS are charged. */
 const YOUNG_MS = 7 * DAY_MS
 
@@ -178,6 +180,11 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     undoNotices: (destination: Identifier) => noticesApart('undo-notices-in-day', destination),
     /** The notice of a removal of two factors that waits: nothing else that is sent there uses it up. */
     removalNotices: (destination: Identifier) => noticesApart('removal-notices-in-day', destination),
+    /** The same notice once more. Whoever asks for it does not use up what the next removal needs. */
+    removalNoticesAgain: (destination: Identifier): NamedCharge[] => [
+      { key: `removal-notices-again:${tag(destination.key)}`, rule: REMOVAL_NOTICES_AGAIN },
+      ...(destination.kind === 'email' ? [] : [smsOfDay]),
+    ],
     /** The owner is about to be told of a sign-in on a new device. */
     newDevices: (accountUuid: string) =>
       inDay(`new-devices-in-day:${tag('account', accountUuid)}`, NEW_DEVICES_PER_DAY),

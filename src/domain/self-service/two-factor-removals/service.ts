@@ -11,12 +11,13 @@ import { currentRequest, runAsRequest } from '../../../platform/request-context.
 import { AppError } from '../../../texts/errors.ts'
 import { type Account, verifiedContacts } from '../../accounts/core/account.ts'
 import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
-import { parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
+import type { NamedCharge } from '../../foundation/limits/counter-names.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
 import { createRemovalLinks } from './links.ts'
-import type { DueRemoval, TwoFactorRemovalStore } from './store.ts'
+import type { DueRemoval, TwoFactorRemovalStore, WaitingRemoval } from './store.ts'
 
 interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   tellOperator: TellOperator
@@ -32,19 +33,25 @@ export function createTwoFactorRemovals(needs: Needs) {
   const store = stores.twoFactorRemovals
   const links = createRemovalLinks({ secret, baseUrl: config.server.baseUrl })
 
-  /** To every verified contact, each of which can stop it. */
-  async function noticesOf(account: Account, removal: string, dueAt: Date): Promise<NewMessage[]> {
-    const messages: NewMessage[] = []
-    const values = { removal, expires_at: dueAt.toISOString() }
-    for (const { channel, destination } of verifiedContacts(account)) {
-      const identifier = parseIdentifier(destination, config.accounts.defaultCountry)
-      if (identifier === null || !limits.counters.mayReceive(identifier)) continue
-      await limits.charge(limits.counters.removalNotices(identifier))
-      const { language, uuid: accountUuid } = account
-      const purpose = 'two_factor_removal'
-      messages.push({ channel, destination, purpose, language, accountUuid, values })
-    }
-    return messages
+  /** To every verified contact, each of which can stop it. A removal that nobody is told of is one that nobody can stop. */
+  async function noticesOf(
+    account: Account,
+    { id, dueAt }: WaitingRemoval,
+    chargesOf: (destination: Identifier) => NamedCharge[],
+  ): Promise<NewMessage[]> {
+    const reached = verifiedContacts(account).flatMap((contact) => {
+      const identifier = parseIdentifier(contact.destination, config.accounts.defaultCountry)
+      return identifier !== null && limits.counters.mayReceive(identifier) ? [{ contact, identifier }] : []
+    })
+    if (reached.length === 0) throw new AppError('channel_not_available')
+    await limits.charge(reached.flatMap(({ identifier }) => chargesOf(identifier)))
+    // It is about support staff: the device of the owner who asks for it again is none of its facts.
+    const values = { device: '', removal: id, expires_at: dueAt.toISOString() }
+    const { language, uuid: accountUuid } = account
+    const purpose = 'two_factor_removal'
+    return reached.map(({ contact: { channel, destination } }) => ({
+      ...{ channel, destination, purpose, language, accountUuid, values },
+    }))
   }
 
   async function removeNow(account: Account, id: string | null): Promise<boolean> {
@@ -73,23 +80,23 @@ export function createTwoFactorRemovals(needs: Needs) {
       const waiting = await store.find(account.id)
       if (waiting !== null) return { dueAt: waiting.dueAt }
       const now = clock.now()
-      const id = randomUUID()
-      const dueAt = new Date(now.getTime() + delaySeconds * 1000)
-      const messages = await noticesOf(account, id, dueAt)
-      // A removal that nobody is told of is one that nobody can stop.
-      if (messages.length === 0) throw new AppError('channel_not_available')
-      const requested = await store.request(
-        account,
-        {
-          id,
-          dueAt,
-          actor: currentRequest()?.actor ?? { type: 'system', id: null, name: null },
-        },
-        messages,
-        now,
-      )
+      const removal = { id: randomUUID(), dueAt: new Date(now.getTime() + delaySeconds * 1000) }
+      const messages = await noticesOf(account, removal, limits.counters.removalNotices)
+      const actor = currentRequest()?.actor ?? { type: 'system', id: null, name: null }
+      const requested = await store.request(account, { ...removal, actor }, messages, now)
       if (requested === null) throw new AppError('two_factor_not_enabled')
       return { dueAt: requested.dueAt }
+    },
+    /**
+     * Sends the notice of the removal that waits once more, with the same link, and changes nothing of the removal. Gives where it
+     * goes; null where none waits (any more).
+     */
+    async tellAgain(account: Account): Promise<string[] | null> {
+      const waiting = await store.find(account.id)
+      if (waiting === null) return null
+      const messages = await noticesOf(account, waiting, limits.counters.removalNoticesAgain)
+      const told = await store.tellAgain(waiting.id, messages, clock.now())
+      return told ? messages.map(({ destination }) => destination) : null
     },
     /** Its name, for the page. */
     service: serviceName(config),

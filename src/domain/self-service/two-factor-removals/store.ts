@@ -27,7 +27,7 @@ const take = defineStatement({
 })
 
 const waitingRow = { id: 'uuid', dueAt: 'timestamptz' } as const
-type WaitingRemoval = ValuesOf<typeof waitingRow>
+export type WaitingRemoval = ValuesOf<typeof waitingRow>
 
 export interface DueRemoval extends WaitingRemoval {
   account: Account
@@ -56,6 +56,17 @@ const request = defineStatement({
   )}),
   notices as (${queueNotices(p, sql`requested`)})
   select id, due_at, true as is_new from requested union all select id, due_at, false from older`,
+})
+
+/** One that is being stopped or done at this moment is waited for. */
+const tellAgain = defineStatement({
+  name: 'two_factor_removals.tell_again',
+  params: { id: 'uuid', now: 'timestamptz', ...noticeParamTypes },
+  row: { id: 'uuid' },
+  sql: (p) => sql`
+  with waiting as (select id from ${twoFactorRemovals} where id = ${p.id} for share),
+  notices as (${queueNotices(p, sql`waiting`)})
+  select id from waiting`,
 })
 
 const stop = defineStatement({
@@ -139,6 +150,9 @@ export function createTwoFactorRemovalStore(database: Database) {
       )
       return row && { id: row.id, dueAt: row.dueAt }
     },
+    /** It returns false, and queues nothing, where the removal does not wait any more. */
+    tellAgain: async (id: string, notices: NewMessage[], now: Date): Promise<boolean> =>
+      (await database.first(tellAgain, { id, now, ...noticeParams(notices) })) !== null,
     /** It returns false where it does not wait any more. */
     stop: async (id: string, now: Date): Promise<boolean> =>
       (await changeAndRecord(database, stop, { id }, now, ({ uuid }) => ({

@@ -33,7 +33,7 @@ function overviewNotices(visit: OwnVisit, offered: AccountOffered, { security }:
   const passwordIsAll = !account.twoFactorEnabled && account.passwordDigest !== null
   const codesLeft = [pages.no_recovery_codes, pages.last_recovery_code][recoveryCodesLeft]
   const fewCodes = codesLeft ?? pages.few_recovery_codes.replace('{count}', String(recoveryCodesLeft))
-  return html`${removalNotice(visit, security)}
+  return html`${removalNotice(visit, security, offered)}
 ${account.twoFactorEnabled && recoveryCodesLeft < FEW_CODES && notice(fewCodes, 'warn', linkButton(pages.new_codes, '/account/two-factor/codes', 'quiet little'))}
 ${lacksTerms(account, offered.termsVersion) && newTerms()}
 ${passwordIsAll && notice(pages.only_step_notice, 'warn', linkButton(pages.turn_on_two_factor, '/account/two-factor', 'quiet little'))}`

@@ -36,7 +36,11 @@ const removalSentence = (visit: OwnVisit, at: Date): Html =>
   html`${visit.texts.pages.removal_waits} ${time(visit, at)}.`
 
 /** A removal of two factors that waits, and what of this account stops it: a code of a message does not. */
-export function removalNotice(visit: OwnVisit, { account, methods, removalAt }: Security): Html | null {
+export function removalNotice(
+  visit: OwnVisit,
+  { account, methods, removalAt }: Security,
+  offered: AccountOffered,
+): Html | null {
   const { pages } = visit.texts
   if (removalAt === null) return null
   const byApp = methods.includes('totp')
@@ -45,7 +49,10 @@ export function removalNotice(visit: OwnVisit, { account, methods, removalAt }: 
   return notice(
     html`${removalSentence(visit, removalAt)}${!byApp && how}`,
     'bad',
-    byApp ? linkButton(pages.keep_on, onTheWay(visit, '/account/two-factor/keep'), 'quiet little') : null,
+    byApp
+      ? linkButton(pages.keep_on, onTheWay(visit, '/account/two-factor/keep'), 'quiet little')
+      : removalAgain(visit, offered),
+    false,
   )
 }
 
@@ -66,6 +73,12 @@ export function keepScreen(
     {
       title: pages.two_factor,
       lead: removalSentence(visit, removalAt),
+/** For a message that did not come, or is not found any more. */
+function removalAgain(visit: OwnVisit, { resendAfter }: AccountOffered): Html {
+  const wait = visit.flow.notice === 'removal_sent_again' ? resendAfter : problemOf(visit, []).wait
+  return html`<form method="post" action="${visit.to('/account/two-factor/removal/again')}"><button class="button quiet little"${wait > 0 && html` data-wait="${wait}"`}>${visit.texts.pages.removal_send_again}</button></form>`
+}
+
       action: '/account/two-factor/keep',
       button: pages.keep_on,
     },
@@ -140,7 +153,7 @@ export function twoFactorScreen(
   return page(
     visit,
     pages.two_factor,
-    html`${removalNotice(visit, security)}${on && onwardsButton(visit, offered)}${rows(factorRows(visit, security, offered, passkeys))}
+    html`${removalNotice(visit, security, offered)}${on && onwardsButton(visit, offered)}${rows(factorRows(visit, security, offered, passkeys))}
 ${on && removalAt === null && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
     undefined,
     on ? onLead : offLead,
