@@ -55,10 +55,10 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
     if (thrown instanceof AppError && thrown.details.page) return thrown
     const failure = describeFailure(thrown)
     const { errorCode, retryAfterSeconds } = failure
-    const { texts, client } = visit
+    const { client } = visit
     const isDown = errorStatus[errorCode] >= 500
     const own = ownSentence(failure.message, client.language)
-    const screen = shown ?? failedScreen(texts, errorCode, sameAgain(visit), retryAfterSeconds, own)
+    const screen = shown ?? failedScreen(client, errorCode, sameAgain(visit), retryAfterSeconds, own)
     const page = {
       html: render(visit, screen, isDown),
       policy: frame.policy(isDown),

@@ -1,6 +1,8 @@
 /** The screens that take the place of a page which cannot be drawn, or of a form which cannot be taken. */
 
+import { writeDuration } from '../../texts/dates.ts'
 import { type ErrorCode, errorStatus } from '../../texts/errors.ts'
+import type { Language } from '../../texts/languages.ts'
 import { errorSentence, FORM_TYPE } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { heading } from '../frame/elements.ts'
@@ -17,7 +19,7 @@ function titleOf({ pages }: Texts, code: ErrorCode): string {
 
 /** `own`: what the team's own program says. */
 export function failedScreen(
-  texts: Texts,
+  { texts, language }: { texts: Texts; language: Language },
   code: ErrorCode,
   href: string,
   waitSeconds: number | undefined,
@@ -26,7 +28,7 @@ export function failedScreen(
   const { start_over, try_again } = texts.pages
   const title = titleOf(texts, code)
   const label = code === 'invalid_sign_in_state' ? start_over : try_again
-  const lead = waitSeconds === undefined ? own : waitSentence(texts, waitSeconds)
+  const lead = waitSeconds === undefined ? own : waitSentence(texts, language, waitSeconds)
   return {
     title,
     content: html`${heading(title, lead)}
@@ -61,10 +63,9 @@ export function otherHostScreen({ pages }: Texts, base: URL) {
   }
 }
 
-/** "You can try again in 2 min." The script counts it down, silently for screen readers. The title or a sentence before it says why. */
-export function waitSentence({ pages }: Texts, seconds: number): Html {
-  const minutes = pages.minutes.replace('{count}', String(Math.max(1, Math.ceil(seconds / 60))))
-  const left = html`<span role="timer" aria-live="off" data-left="${seconds}">${minutes}</span>`
+/** "You can try again in 2 minutes." The script counts it down, silently for screen readers. The title or a sentence before it says why. */
+export function waitSentence({ pages }: Texts, language: Language, seconds: number): Html {
+  const left = html`<span role="timer" aria-live="off" data-left="${seconds}">${writeDuration(seconds, language)}</span>`
   const [before = '', after] = pages.try_again_in.split('{time}')
   // The time does not stand alone on its line.
   return html`${before.replace(/ $/, '\u00a0')}${left}${after}`

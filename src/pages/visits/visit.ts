@@ -44,7 +44,7 @@ export interface Visit {
 }
 
 /** The data that a screen is drawn from. */
-export type View = Pick<Visit, 'texts' | 'flow' | 'ticket' | 'session'>
+export type View = Pick<Visit, 'client' | 'texts' | 'flow' | 'ticket' | 'session'>
 
 /** A page that is shown. */
 export interface Screen {

@@ -1,4 +1,5 @@
 /** The problems of a form in words: beside its field where a field is to blame, otherwise above the form. */
+import type { Language } from '../../texts/languages.ts'
 import { nameOfProvider } from '../../texts/names.ts'
 import { fieldSentence, fillSentence } from '../../texts/sentences.ts'
 import type { Texts } from '../../texts/texts.ts'
@@ -42,7 +43,7 @@ interface ProblemOptions {
 
 /** `fields`: those that the form has, by the names that the services use for them. */
 export function showProblem(
-  { flow, texts }: View,
+  { client: { language }, flow, texts }: View,
   fields: readonly string[],
   { now, support = '', wrongCode, takesBoth = false }: ProblemOptions,
 ): ShownProblem {
@@ -70,7 +71,10 @@ export function showProblem(
       wrong.length > 1
         ? summary(wrong.map((each) => [each.field, sentence(each)]))
         : wrong.length === 0
-          ? notice(sentenceOf(problem, wait, texts, support, wrongCode), isMistake(problem) ? 'bad' : '')
+          ? notice(
+              sentenceOf(problem, wait, { texts, language, support, wrongCode }),
+              isMistake(problem) ? 'bad' : '',
+            )
           : null,
     wait,
   }
@@ -79,9 +83,12 @@ export function showProblem(
 function sentenceOf(
   { code, until, message, provider }: Problem,
   wait: number,
-  texts: Texts,
-  support: string,
-  wrongCode?: string,
+  {
+    texts,
+    language,
+    support,
+    wrongCode,
+  }: { texts: Texts; language: Language; support: string; wrongCode: string | undefined },
 ): string | Html {
   const { pages, errors } = texts
   if (code === 'start_again' || code === 'login_expired' || code === 'invalid_sign_in_state')
@@ -92,7 +99,8 @@ function sentenceOf(
       provider: provider === undefined ? pages.other_provider : nameOfProvider(provider),
     })
   if (message !== undefined) return isolated(message)
-  if (until !== undefined && wait > 0) return html`${pages.too_many_tries} ${waitSentence(texts, wait)}`
+  if (until !== undefined && wait > 0)
+    return html`${pages.too_many_tries} ${waitSentence(texts, language, wait)}`
   if (code === 'invalid_credentials') return pages.wrong_password
   if (code === 'invalid_code' && wrongCode !== undefined) return wrongCode
   return code === 'account_locked' && support !== '' ? withSupport(pages.locked, support) : errors[code]

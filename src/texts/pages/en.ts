@@ -21,7 +21,6 @@ export const pagesEn: PageTexts = {
   locked: 'This account is locked. Write to {support}.',
   too_many_tries: 'Too many tries.',
   try_again_in: 'You can try again in {time}.',
-  minutes: '{count} min',
   too_many_title: 'Too many requests',
   cookies_title: 'Cookies are blocked',
   away_title: 'We will be back in a moment',

@@ -21,7 +21,6 @@ export const pagesEs: PageTexts = {
   locked: 'Esta cuenta está bloqueada. Escriba a {support}.',
   too_many_tries: 'Demasiados intentos.',
   try_again_in: 'Podrá volver a intentarlo en {time}.',
-  minutes: '{count} min',
   too_many_title: 'Demasiadas peticiones',
   cookies_title: 'Las cookies están bloqueadas',
   away_title: 'Volvemos en un momento',

@@ -19,7 +19,6 @@ export const pagesFr = {
   locked: 'Ce compte est bloqué. Écrivez à {support}.',
   too_many_tries: 'Trop d’essais.',
   try_again_in: 'Vous pourrez réessayer dans {time}.',
-  minutes: '{count} min',
   too_many_title: 'Trop de demandes',
   cookies_title: 'Les cookies sont bloqués',
   away_title: 'Nous revenons dans un instant',

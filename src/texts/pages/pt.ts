@@ -21,7 +21,6 @@ export const pagesPt: PageTexts = {
   locked: 'Esta conta está bloqueada. Escreva para {support}.',
   too_many_tries: 'Demasiadas tentativas.',
   try_again_in: 'Pode tentar de novo dentro de {time}.',
-  minutes: '{count} min',
   too_many_title: 'Demasiados pedidos',
   cookies_title: 'Os cookies estão bloqueados',
   away_title: 'Voltamos dentro de momentos',

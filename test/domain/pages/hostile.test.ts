@@ -81,7 +81,7 @@ describe('ways that end elsewhere', () => {
     const wrong = { identifier: newEmail(), password: 'not this one' }
     for (let tries = 0; tries < 11; tries++) await browser.press('Sign in', wrong)
     expect(browser.html).toMatch(
-      /Too many tries\. You can try again in\u00a0<span [^>]*data-left="\d+">\d+ min<\/span>\./,
+      /Too many tries\. You can try again in\u00a0<span [^>]*data-left="\d+">\d+ (seconds?|minutes?)<\/span>\./,
     )
     // The button waits as long.
     expect(browser.html).toMatch(/<button class="button main" data-wait="\d+">Sign in</)
