@@ -239,9 +239,9 @@ const takesLetters = ({ flow }: OwnVisit, security: Security) => Boolean(flow.le
 export function secondFactorField(visit: OwnVisit, security: Security, problem: ShownProblem): Html {
   const { pages } = visit.texts
   const letters = takesLetters(visit, security)
-  const code = security.methods.includes('totp') ? pages.app_code : pages.message_code
   const send = sendProofCode(visit, security)
   const wasSent = visit.flow.sentTo !== undefined
+  const code = security.methods.includes('totp') ? pages.app_code : wasSent ? pages.message_code : pages.code
   return html`${send && pressedByEnter}${!wasSent && send}${codeField({
     label: letters ? pages.method_recovery_code : code,
     letters,

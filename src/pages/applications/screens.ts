@@ -124,7 +124,7 @@ export function twoFactorWantedScreen(
   const title = fillSentence(pages.two_factor_wanted_title, { application: name })
   return {
     title,
-    content: html`${signedInAs(visit)}${heading(title, pages.two_factor_wanted_lead)}
+    content: html`${signedInAs(visit, passkeys ? another : undefined)}${heading(title, pages.two_factor_wanted_lead)}
 <a class="button main" href="${setUp}">${pages.two_factor_wanted_set_up}</a>
 ${group(pages.another_way)}${rows([
   rowLink(

@@ -97,7 +97,7 @@ for (const link of all('.languages a'))
 for (const button of all('[data-copy]')) {
   button.hidden = false
   button.addEventListener('click', () =>
-    navigator.clipboard.writeText(byId(button.dataset.copy).innerText.trim()).then(() => {
+    navigator.clipboard.writeText(byId(button.dataset.copy).innerText.replaceAll(' ', '').trim()).then(() => {
       button.lastElementChild.textContent = button.dataset.done
     }),
   )

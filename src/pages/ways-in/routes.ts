@@ -46,7 +46,7 @@ export function createWaysInRoutes(
     offered,
     now: clock.now(),
     isLate: (channel) => sender.isLate?.(channel) ?? false,
-    to: (path) => visit.to(path),
+    to: (path, flow) => visit.to(path, flow),
   })
 
   /** These forms act on the account that is signed in. */

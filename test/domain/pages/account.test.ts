@@ -150,6 +150,9 @@ describe('the pages of an account', () => {
     expect([browser.title, browser.said]).toEqual(['Recovery codes', 'Two-factor sign-in is on.'])
     const codes = [...browser.html.matchAll(/<li>([\w-]+)<\/li>/g)].map(([, code]) => code as string)
     expect(codes.length).toBeGreaterThanOrEqual(8)
+    expect(browser.html).toContain(`<h1 id="title">Keep these ${codes.length} codes</h1>`)
+    // They are not shown again: nothing leads away from them but the word that they are kept.
+    expect(browser.html).not.toMatch(/Sign out|class="up"/)
     await browser.open('/account/two-factor/codes')
     await browser.press('New codes', { password, otp: codes[0]! })
     expect([browser.title, browser.said]).toEqual(['Recovery codes', ''])
@@ -171,6 +174,7 @@ describe('the pages of an account', () => {
     await browser.press('Continue', { password })
     expect(browser.html).toContain('<svg')
     const [, secret = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(browser.html) ?? []
+    expect(secret).toMatch(/^([A-Z2-7]{4} )+[A-Z2-7]{1,4}$/)
     await browser.press('Confirm', { otp: '000000' })
     expect(browser.said).toBe('This code is not right. Wait for the next one of your app.')
     await browser.press('Confirm', { otp: appCode(secret, service.clock.now()) })
@@ -408,8 +412,11 @@ describe('what the pages of an account show', () => {
         page,
         ['hidden', 'button quiet', 'button main'],
       ])
-      expect(browser.html).toContain('<label for="otp">Code from the message</label>')
+      // Nothing was sent yet.
+      expect(browser.html).toContain('<label for="otp">Code</label>')
     }
+    await browser.press(`Send a code to ${maskDestination(person.identifier)}`)
+    expect(browser.html).toContain('<label for="otp">Code from the message</label>')
   })
 
   test('a recovery code is typed into a field that takes letters, and what was typed before stays', async () => {

@@ -65,6 +65,29 @@ describe('by invitation, with terms', () => {
     expect(found.body.items[0].groups).toEqual(['course'])
   })
 
+  test('whoever is not the one who is signed in joins after another sign-in, or opens an account', async () => {
+    const register = async () => {
+      const browser = await openBrowser(service.url).open(await invite())
+      const email = newEmail()
+      await browser.press('Create an account', { identifier: email, password: PASSWORD, terms: 'yes' })
+      await browser.press('Confirm', { otp: await service.inbox.nextCode(email) })
+      return { browser, email }
+    }
+    const [{ browser }, { email }] = [await register(), await register()]
+    await browser.open(await invite({ groups: ['course'] }))
+    const [, another = ''] = /href="([^"]+)">Not you\?</.exec(browser.html) ?? []
+    await browser.open(another)
+    await browser.press('Create an account')
+    expect([browser.path, browser.title]).toEqual(['/sign-up', 'Create an account'])
+    await browser.open(another)
+    await browser.press('Sign in', { identifier: email, password: PASSWORD })
+    expect([browser.path, browser.title]).toEqual(['/sign-up', 'Join Poterne'])
+    expect(browser.html).toContain(email)
+    await browser.press('Join')
+    const found = await asOperator(service, 'GET', `accounts?query=${encodeURIComponent(email)}`)
+    expect(found.body.items[0].groups).toEqual(['course'])
+  })
+
   test('its page says which role and groups it gives, and a role alone to new accounts', async () => {
     const lead = async (link: string) => {
       const { html } = await openBrowser(service.url).open(link)

@@ -157,7 +157,7 @@ longTest('the account: an app, its recovery codes, another language and another 
   await isAt('/account/two-factor/app/confirm')
   const secret = await firefox.run<string>("return document.querySelector('main code').textContent")
   await firefox.fill({ otp: appCode(secret, service.clock.now()) })
-  await firefox.heading('Recovery codes')
+  await firefox.heading('Keep these 10 codes')
   const overlaps =
     "return [...document.querySelectorAll('.codes li')].some((code) => code.scrollWidth > code.clientWidth)"
   expect(await firefox.run<boolean>(overlaps)).toBe(false)

@@ -387,8 +387,8 @@ test('recovery codes are printed with the service, the account and the day, and 
   await page.setContent(stateOf('account-recovery-codes').html)
   const lines = (await page.innerText('body')).split('\n').filter(Boolean)
   expect(lines).toEqual([
-    'Recovery codes',
-    expect.stringContaining('Keep these codes'),
+    'Keep these 10 codes',
+    expect.stringContaining('Each of them replaces your second factor once.'),
     expect.stringMatching(/^Acme Cloud · person-[\w-]+@example\.com · \w+ \d+, \d{4}$/),
     ...Array(10).fill(expect.stringMatching(/^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/)),
   ])

@@ -276,7 +276,7 @@ describe('the pages', () => {
     await browser.press('Send a code')
     await service.inbox.nextCode(person.identifier)
     await browser.press('Send it again')
-    expect([browser.path, browser.said]).toEqual(['/choose-password', 'A new code is on its way.'])
+    expect([browser.path, browser.said]).toEqual(['/choose-password', 'If so, a new one is on its way.'])
     const otp = await service.inbox.nextCode(person.identifier)
     const hint = '<p class="hint" id="otp-hint">Type the code once more.</p>'
     expect(browser.html).not.toContain(hint)

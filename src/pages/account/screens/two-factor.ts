@@ -2,9 +2,11 @@
 import { verifiedContacts } from '../../../domain/accounts/core/account.ts'
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { writeList } from '../../../texts/dates.ts'
+import { fillSentence } from '../../../texts/sentences.ts'
 import {
   badge,
   contactParts,
+  heading,
   icon,
   isolated,
   notice,
@@ -56,6 +58,12 @@ export function removalNotice(
   )
 }
 
+/** For a message that did not come, or is not found any more. */
+function removalAgain(visit: OwnVisit, { resendAfter }: AccountOffered): Html {
+  const wait = visit.flow.notice === 'removal_sent_again' ? resendAfter : problemOf(visit, []).wait
+  return html`<form method="post" action="${visit.to('/account/two-factor/removal/again')}"><button class="button quiet little"${wait > 0 && html` data-wait="${wait}"`}>${visit.texts.pages.removal_send_again}</button></form>`
+}
+
 /** The form asks for what stops a removal: the app, or a passkey in its place. */
 export function keepScreen(
   visit: OwnVisit,
@@ -73,12 +81,6 @@ export function keepScreen(
     {
       title: pages.two_factor,
       lead: removalSentence(visit, removalAt),
-/** For a message that did not come, or is not found any more. */
-function removalAgain(visit: OwnVisit, { resendAfter }: AccountOffered): Html {
-  const wait = visit.flow.notice === 'removal_sent_again' ? resendAfter : problemOf(visit, []).wait
-  return html`<form method="post" action="${visit.to('/account/two-factor/removal/again')}"><button class="button quiet little"${wait > 0 && html` data-wait="${wait}"`}>${visit.texts.pages.removal_send_again}</button></form>`
-}
-
       action: '/account/two-factor/keep',
       button: pages.keep_on,
     },
@@ -160,7 +162,7 @@ ${on && removalAt === null && html`<div class="section">${linkButton(pages.turn_
   )
 }
 
-/** Shown once: nothing keeps them. */
+/** Shown once, since nothing keeps them: so no other way leads from here. */
 export function recoveryCodesScreen(
   visit: OwnVisit,
   codes: readonly string[],
@@ -169,23 +171,23 @@ export function recoveryCodesScreen(
   const { pages } = visit.texts
   const { email, phone } = visit.session.account
   /** Says on paper and in the file whose codes these are. */
-  const whose = [offered.service, email ?? phone ?? '', day(visit, visit.now)]
-  const text = [whose.filter(Boolean).join(' · '), '', ...codes, ''].join('\n')
+  const whose = [offered.service, email ?? phone ?? '', day(visit, visit.now)].filter(Boolean)
+  const text = [whose.join(' · '), '', ...codes, ''].join('\n')
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`
   // The session was read before the form did its work.
   const wasOn = visit.session.account.twoFactorEnabled
-  return page(
-    wasOn ? visit : { ...visit, flow: { ...visit.flow, notice: 'two_factor_on' } },
-    pages.recovery_codes,
-    html`<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' '}<span>${at > 0 && '· '}${isolated(part)}</span>`)}</figcaption>
+  return {
+    title: pages.recovery_codes,
+    wide: true,
+    content: html`${heading(fillSentence(pages.keep_codes, { count: String(codes.length) }), pages.recovery_codes_lead)}
+${!wasOn && notice(pages.two_factor_on, 'good')}
+<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' '}<span>${at > 0 && '· '}${isolated(part)}</span>`)}</figcaption>
 <ol class="codes" id="codes" dir="ltr">${codes.map((code) => html`<li>${code}</li>`)}</ol></figure>
 <div class="trio"><button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button>
 <button class="button quiet" type="button" data-print hidden>${icon('print')}${pages.print}</button>
 <a class="button quiet" href="${file}" download="recovery-codes.txt">${icon('download')}${pages.save_file}</a></div>
 ${onwardsButton(visit, offered) ?? linkButton(pages.codes_kept, '/account/two-factor', 'main')}`,
-    undefined,
-    pages.recovery_codes_lead,
-  )
+  }
 }
 
 /** Somebody came back to the page, or sent it twice, after two factors were turned on. New codes would end those that were saved. */
@@ -199,6 +201,9 @@ export function alreadyOnScreen(visit: OwnVisit, title: string, sentence: string
     problemOf({ ...visit, flow: {} }, []),
   )
 }
+
+/** For whoever types it. */
+const inGroups = (key: string): string => key.replaceAll(/.{4}(?=.)/g, '$& ')
 
 export function appScreen(visit: OwnVisit, { methods }: Security): Screen {
   const { pages } = visit.texts
@@ -214,6 +219,6 @@ export function appScreen(visit: OwnVisit, { methods }: Security): Screen {
     before: html`${ticket.uri && html`<a class="button quiet main on-phone" href="${ticket.uri}">${pages.open_in_app}</a>`}
 <div class="qr" role="img" aria-label="${pages.qr}">${new Html(ticket.picture ?? '')}</div>
 <p class="next small">${pages.app_secret}</p>
-<div class="key"><span id="secret" dir="ltr"><code>${ticket.secret}</code></span><button class="button quiet little" type="button" data-copy="secret" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button></div>`,
+<div class="key"><span id="secret" dir="ltr"><code>${inGroups(ticket.secret ?? '')}</code></span><button class="button quiet little" type="button" data-copy="secret" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button></div>`,
   })
 }

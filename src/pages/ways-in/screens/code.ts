@@ -27,6 +27,7 @@ import {
   type Drawing,
   isNext,
   lateNotice,
+  noticeIfSo,
   passkeyForm,
   sendAgain,
   sentTo,
@@ -50,7 +51,7 @@ function signInCodeScreen(visit: View, drawing: Drawing): Screen {
   return {
     title: pages.code_title,
     content: html`${heading(pages.code_title, html`${lead}${changeButton(visit)}`)}
-${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
+${problem.above ?? (opensAccount ? noticeOf(visit) : noticeIfSo(visit))}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/code')}">
 ${askedIdentifier(visit, drawing, problem.of('identifier'))}
 ${codeField({ label: pages.code, letters: false, wrong: problem.of('otp'), autofocus: isNext(visit, problem), titled: named })}

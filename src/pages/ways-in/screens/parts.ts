@@ -19,8 +19,9 @@ import {
   wrongText,
 } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
+import type { Flow } from '../../visits/flow.ts'
 import type { View } from '../../visits/visit.ts'
-import type { ShownProblem } from '../problems.ts'
+import { noticeOf, type ShownProblem } from '../problems.ts'
 import type { Invited } from '../signing-up.ts'
 
 /** The offers of the forms, from the configuration. */
@@ -57,7 +58,7 @@ export interface Drawing {
   isLate(channel: 'email' | 'sms'): boolean
   now: Date
   /** The address of a path with the flow of the visit. */
-  to(path: string): string
+  to(path: string, flow?: Flow): string
 }
 
 /** Takes an e-mail address or a telephone number, as the configuration says. */
@@ -161,6 +162,10 @@ export function sentTo({ texts: { pages }, flow }: View, otherwise: string, name
   if (flow.sentTo) return withContact(pages.code_sent_to, flow.sentTo)
   return typed ? withContact(named, typed) : otherwise
 }
+
+/** What was done, below a sentence that leaves open whether there is an account: it promises no more than that one. */
+export const noticeIfSo = ({ flow, texts }: View): Html | null =>
+  noticeOf({ texts, flow: flow.notice === 'sent_again' ? { ...flow, notice: 'sent_again_if' } : flow })
 
 /** The same for known and unknown contacts: it says nothing but that the server is away. */
 export function lateNotice({ texts: { pages }, flow }: View, { isLate }: Drawing): Html | false {

@@ -2,7 +2,7 @@
 import { changesCodeField, codeField, heading, otherWay, submit } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen, View } from '../../visits/visit.ts'
-import { noticeOf, showProblem } from '../problems.ts'
+import { showProblem } from '../problems.ts'
 import {
   askedIdentifier,
   changeButton,
@@ -13,6 +13,7 @@ import {
   isNext,
   lateNotice,
   newPassword,
+  noticeIfSo,
   sendAgain,
   sentTo,
 } from './parts.ts'
@@ -51,7 +52,7 @@ export function choosePasswordScreen(visit: View, drawing: Drawing): Screen {
   return {
     title: pages.choose_password_title,
     content: html`${heading(pages.choose_password_title, html`${sentTo(visit, pages.choose_password_lead)}${changeButton(visit)}`)}
-${problem.above ?? noticeOf(visit)}${lateNotice(visit, drawing)}
+${problem.above ?? noticeIfSo(visit)}${lateNotice(visit, drawing)}
 <form method="post" action="${to('/choose-password')}">
 ${askedIdentifier(visit, drawing, problem.of('identifier'))}
 ${codeField({

@@ -33,14 +33,20 @@ function invitedLead(visit: View, { given }: Drawing): string | null {
   return [pages.invited, ...role, ...groupsGiven(visit, given)].join(' ')
 }
 
+/** Whoever said that it is somebody else's account may open one. */
+const isSignedIn = ({ session, flow: { signInAfter = 0 } }: View): boolean =>
+  session !== null && session.authenticatedAt.getTime() >= signInAfter
+
 /** Somebody who is signed in followed the link of an invitation. */
 function joinScreen(visit: View, { to, now, offered, given }: Drawing): Screen {
   const { pages } = visit.texts
+  const { problem: _, ...flow } = visit.flow
+  const another = to('/sign-in', { ...flow, signInAfter: now.getTime() })
   const who = visit.session?.account.email ?? visit.session?.account.phone ?? ''
   const title = fillSentence(pages.join_service, { service: offered.service })
   return {
     title,
-    content: html`${who !== '' && whoIs(who)}${heading(title, [pages.join_lead, ...groupsGiven(visit, given)].join(' '))}
+    content: html`${who !== '' && whoIs(who, html`<a href="${another}">${pages.not_you}</a>`)}${heading(title, [pages.join_lead, ...groupsGiven(visit, given)].join(' '))}
 ${showProblem(visit, [], { now }).above}
 <form method="post" action="${to('/sign-up/join')}">${submit(pages.join)}</form>
 <p class="next"><a href="${to('/leave')}">${pages.not_now}</a></p>`,
@@ -71,7 +77,7 @@ ${showProblem(visit, [], { now }).above}
 
 export function signUpScreen(visit: View, drawing: Drawing): Screen {
   const { pages } = visit.texts
-  if (visit.session && visit.flow.invitation) return joinScreen(visit, drawing)
+  if (visit.flow.invitation && isSignedIn(visit)) return joinScreen(visit, drawing)
   if (!canRegister(visit, drawing.offered)) return closedScreen(visit, drawing)
   const { offered, to } = drawing
   const { typed = {} } = visit.flow
