@@ -4,7 +4,11 @@ const byId = (id) => document.getElementById(id)
 const all = (selector) => document.querySelectorAll(selector)
 
 // A time that is left counts down.
-const clock = (left) => `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`
+const clock = (left) => {
+  const [hours, ...rest] = [left / 3600, (left / 60) % 60, left % 60].map((part) => String(Math.floor(part)))
+  const digits = rest.map((part) => part.padStart(2, '0')).join(':')
+  return hours === '0' ? digits.replace(/^0/, '') : `${hours}:${digits}`
+}
 const countDown = (left, show) => {
   const end = Date.now() + left * 1000
   const tick = () => {
