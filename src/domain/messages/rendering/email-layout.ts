@@ -1,6 +1,6 @@
 /** Lays out an e-mail as text and as HTML, from the same plain sentences, all of which are escaped here. */
 import { escapeHtml } from '../../../platform/http/page-answer.ts'
-import { brandTokens } from '../../../platform/look/colours.ts'
+import type { BrandTokens } from '../../../platform/look/colours.ts'
 import { type Language, textDirection } from '../../../texts/languages.ts'
 import { builtInLayout, fillLayout } from '../../../texts/layout.ts'
 
@@ -30,7 +30,7 @@ export interface EmailButton {
 }
 
 /** The parts that all e-mails of a service share. */
-interface EmailLook {
+interface EmailLook extends Pick<BrandTokens, 'brand' | 'onBrand'> {
   service: string
   logoUrl: string | null
   /** `#rrggbb` */
@@ -88,11 +88,11 @@ function paragraphWith(
   }
 }
 
-export function emailHtml(parts: EmailParts, { service, logoUrl, colour, layoutHtml }: EmailLook): string {
+export function emailHtml(parts: EmailParts, look: EmailLook): string {
+  const { service, logoUrl, colour, layoutHtml, brand, onBrand } = look
   const { language, subject, above, code, validity, facts, below, buttons, footer, link } = parts
   const direction = textDirection(language)
   const logo = logoUrl === null ? '' : escapeHtml(logoUrl)
-  const { brand, onBrand } = brandTokens(colour, 'light')
   const waiting = buttons.length === 0 ? [] : [buttonRow(buttons, brand, onBrand)]
   const content = [
     ...above.map(paragraph),

@@ -4,6 +4,7 @@
  */
 import { serviceName } from '../../../platform/config/service-name.ts'
 import type { Config } from '../../../platform/config/types.ts'
+import { brandTokens } from '../../../platform/look/colours.ts'
 import { browserName } from '../../../texts/browser-name.ts'
 import type { Catalog } from '../../../texts/catalog.ts'
 import { writeDate } from '../../../texts/dates.ts'
@@ -42,7 +43,8 @@ export function createRenderer(
   const service = serviceName(config)
   const { autofillDomain } = config.sms
   const { logoUrl, colour, layoutHtml, support } = config.texts
-  const look = { service, logoUrl, colour, layoutHtml }
+  // Once, not for each message: a colour that can be read on another is looked for.
+  const look = { service, logoUrl, colour, layoutHtml, ...brandTokens(colour, 'light') }
   const origins = originsOf(config)
   const host = new URL(config.server.baseUrl).host
   const languages = new Map<Language, ReturnType<typeof createLanguage>>()
