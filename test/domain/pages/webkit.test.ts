@@ -57,7 +57,8 @@ afterAll(async () => {
   await service?.close()
 })
 
-const textOf = () => webkit.run<string>('return document.body.innerText')
+/** An address that may break before its @ is two lines there. */
+const textOf = () => webkit.run<string>("return document.body.innerText.replaceAll('\\n@', '@')")
 const says = (words: string) => waitFor(async () => (await textOf()).includes(words), { what: words })
 const isThere = (selector: string, count = 1) =>
   waitFor(
