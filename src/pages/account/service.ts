@@ -335,7 +335,7 @@ function createProviderForms(
   /** The identity is proved; what the account asks for is asked now. */
   async function linkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {
     const identity = identityIn(visit.ticket)
-    const { provider = '' } = visit.ticket ?? {}
+    const { provider = '' } = identity ?? visit.ticket ?? {}
     const isLinked = () => back(visit, '/account/providers', 'provider_linked', { provider })
     if (visit.ticket?.kind === 'done') return isLinked()
     if (identity === null) return startAgain(visit, '/account/providers')

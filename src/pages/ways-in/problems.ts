@@ -112,6 +112,8 @@ export const noticeOf = ({ flow, texts }: Pick<View, 'flow' | 'texts'>): Html | 
     flow.notice === undefined ? undefined : texts.pages[flow.notice as keyof typeof texts.pages]
   if (sentence === undefined) return null
   const { sentTo, typed } = flow
+  // Of a flow that was too long nothing is left that was typed.
+  if (sentence.includes('{provider}') && !typed?.provider) return null
   return notice(
     sentTo && sentence.includes('{contact}')
       ? withContact(sentence, sentTo)

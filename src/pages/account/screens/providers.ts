@@ -55,11 +55,10 @@ export function linkScreen(visit: OwnVisit, security: Security): Screen {
   const { pages } = visit.texts
   const identity = identityIn(visit.ticket)
   if (visit.ticket?.kind === 'done') {
-    const linked = fillSentence(pages.provider_linked, {
-      provider: nameOfProvider(visit.ticket.provider ?? ''),
-    })
+    const { provider } = visit.ticket
+    const linked = provider && fillSentence(pages.provider_linked, { provider: nameOfProvider(provider) })
     const list = linkButton(pages.done, '/account/providers', 'main')
-    return page(visit, pages.providers, html`${notice(linked, 'good')}${list}`)
+    return page(visit, pages.providers, html`${linked && notice(linked, 'good')}${list}`)
   }
   if (identity === null) return startAgainScreen(visit, pages.providers, '/account/providers')
   const { provider, email } = identity
