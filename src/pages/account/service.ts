@@ -262,12 +262,10 @@ function createFactorForms(
     return back(visit, '/account/two-factor', 'two_factor_on')
   }
 
-  /** Where the removal ended meanwhile, the page says what is now. */
   async function tellOfRemovalAgain(visit: OwnVisit): Promise<Response> {
-    const { account } = visit.session
-    const told = await twoFactorRemovals.tellAgain(account)
-    if (told === null)
-      return back(visit, '/account/two-factor', account.twoFactorEnabled ? 'two_factor_on' : 'two_factor_off')
+    const told = await twoFactorRemovals.tellAgain(visit.session.account)
+    // It ended meanwhile: the page shows what is on now, which the account of this session was read too early to say.
+    if (told === null) return back(visit, '/account/two-factor')
     const sentTo = writeList(told, visit.client.language)
     const flow = { ...onwardsOf(visit.flow), notice: 'removal_sent_again', sentTo }
     return visits.go(visit, '/account/two-factor', flow)

@@ -57,7 +57,7 @@ export interface Flow {
   signInAfter?: number
   /** The field for a code takes letters: a recovery code, or a temporary access code. */
   letters?: boolean
-  /** The masked contact to which a code went. */
+  /** The contact to which a code went, masked, or those to which a notice went, as a list. */
   sentTo?: string
 }
 

@@ -13,7 +13,11 @@ const HOUR_MS = 3_600_000
 const DAY_SECONDS = 86_400
 
 const service = useLimited({
-  settings: { ...pageSettings, server: { ...pageSettings.server, language: 'en' } },
+  settings: {
+    ...pageSettings,
+    server: { ...pageSettings.server, language: 'en' },
+    sms: { daily_budget: 40 },
+  },
 })
 
 const removals = () => service.inside.services.twoFactorRemovals
@@ -76,7 +80,8 @@ test('the notice comes again, the same, and its link stops the removal', async (
   expect(browser.html).not.toContain(SEND)
 })
 
-test('it goes to every contact that got the first one', async () => {
+/** The same with an e-mail address and a phone number. */
+async function endangeredWithPhone() {
   const [email, phone] = [newEmail(), newPhone()]
   const { password } = await service.signUp(email)
   const owner = await signIn(email, password)
@@ -89,10 +94,27 @@ test('it goes to every contact that got the first one', async () => {
   const { directory } = service.inside.services
   const [uuid = ''] = await directory.uuidsOf(email)
   await removals().remove(await directory.find(uuid), { delaySeconds: DAY_SECONDS })
-  await owner.open('/account/two-factor')
+  return { email, phone, owner: await owner.open('/account/two-factor') }
+}
+
+test('it goes to every contact that is verified', async () => {
+  const { email, phone, owner } = await endangeredWithPhone()
   await owner.press(SEND)
   expect(owner.said).toContain(`We sent it again to <bdi>${email}, ${phone}</bdi>.`)
   expect([await noticesTo(email), await noticesTo(phone)].map(({ length }) => length)).toEqual([2, 2])
+})
+
+test('where the SMS of the day are used up, it goes by e-mail alone', async () => {
+  const { email, phone, owner } = await endangeredWithPhone()
+  const { limits } = service.inside.services
+  const { smsOfDay } = limits.counters
+  for (let left = await limits.smsLeft(); left > 0; left--) await limits.charge([smsOfDay])
+  await owner.press(SEND)
+  expect(owner.said).toContain(`We sent it again to <bdi>${email}</bdi>.`)
+  for (let count = 0; count < 3; count++) await owner.press(SEND)
+  expect(owner.said).toContain('Too many tries.')
+  expect([await noticesTo(email), await noticesTo(phone)].map(({ length }) => length)).toEqual([4, 1])
+  await limits.clear([smsOfDay])
 })
 
 test('three come at once, and one more after two hours; the next removal is told of all the same', async () => {
@@ -124,17 +146,26 @@ test('of 32 forms at once as many send it as the limit allows, all with one link
   expect([notices.length, new Set(notices.map(tokenIn)).size]).toEqual([4, 1])
 })
 
-test('of a removal that ended meanwhile nothing is sent, and the page says what is now', async () => {
+test('of a removal that is due or ended meanwhile nothing is sent, and the page shows what is now', async () => {
   const { email, bearer, browser } = await endangered()
   await removals().cancel(await accountOf(bearer))
   await browser.press(SEND)
-  expect([browser.path, browser.said]).toEqual(['/account/two-factor', 'Two-factor sign-in is on.'])
+  expect([browser.path, browser.said]).toEqual(['/account/two-factor', ''])
+  expect(browser.html).toContain('It is on: signing in takes')
+  await removals().remove(await accountOf(bearer), { delaySeconds: 60 })
+  await browser.open('/account')
+  service.clock.advance(61_000)
+  await browser.press(SEND)
+  expect([browser.path, browser.said]).toEqual(['/account/two-factor', expect.not.stringContaining('We sent it again')])
+  expect(await noticesTo(email)).toHaveLength(2)
+  await removals().cancel(await accountOf(bearer))
   await requestRemoval(bearer)
   await browser.open('/account')
   await removals().remove(await accountOf(bearer), { delaySeconds: 0 })
   await browser.press(SEND)
-  expect([browser.path, browser.said]).toEqual(['/account/two-factor', 'Two-factor sign-in is off.'])
-  expect(await noticesTo(email)).toHaveLength(2)
+  expect([browser.path, browser.said]).toEqual(['/account/two-factor', ''])
+  expect(browser.html).not.toContain('It is on: signing in takes')
+  expect(await noticesTo(email)).toHaveLength(3)
 })
 
 test('nobody else sends it, whatever form they have of it', async () => {

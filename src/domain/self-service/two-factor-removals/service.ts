@@ -9,10 +9,9 @@ import type { Ground } from '../../../platform/ground.ts'
 import { createDone, createLinkPages } from '../../../platform/http/link-page.ts'
 import { currentRequest, runAsRequest } from '../../../platform/request-context.ts'
 import { AppError } from '../../../texts/errors.ts'
-import { type Account, verifiedContacts } from '../../accounts/core/account.ts'
+import { type Account, type Contact, verifiedContacts } from '../../accounts/core/account.ts'
 import type { OwnerNotices } from '../../accounts/core/owner-notices.ts'
 import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
-import type { NamedCharge } from '../../foundation/limits/counter-names.ts'
 import type { LimitService } from '../../foundation/limits/service.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import type { TellOperator } from '../../messages/outbox/operator-notices.ts'
@@ -26,6 +25,11 @@ interface Needs extends Pick<Ground, 'clock' | 'config' | 'secret'> {
   stores: { twoFactorRemovals: TwoFactorRemovalStore }
 }
 
+interface Reached {
+  contact: Contact
+  identifier: Identifier
+}
+
 export type TwoFactorRemovals = ReturnType<typeof createTwoFactorRemovals>
 
 export function createTwoFactorRemovals(needs: Needs) {
@@ -33,18 +37,34 @@ export function createTwoFactorRemovals(needs: Needs) {
   const store = stores.twoFactorRemovals
   const links = createRemovalLinks({ secret, baseUrl: config.server.baseUrl })
 
-  /** To every verified contact, each of which can stop it. A removal that nobody is told of is one that nobody can stop. */
-  async function noticesOf(
-    account: Account,
-    { id, dueAt }: WaitingRemoval,
-    chargesOf: (destination: Identifier) => NamedCharge[],
-  ): Promise<NewMessage[]> {
+  /** Every verified contact can stop it. A removal that nobody is told of is one that nobody can stop. */
+  function reachedContacts(account: Account): Reached[] {
     const reached = verifiedContacts(account).flatMap((contact) => {
       const identifier = parseIdentifier(contact.destination, config.accounts.defaultCountry)
       return identifier !== null && limits.counters.mayReceive(identifier) ? [{ contact, identifier }] : []
     })
     if (reached.length === 0) throw new AppError('channel_not_available')
-    await limits.charge(reached.flatMap(({ identifier }) => chargesOf(identifier)))
+    return reached
+  }
+
+  /** Those that may get the notice again now. One that must wait keeps no other from it; where each must, it throws. */
+  async function admittedAgain(reached: Reached[]): Promise<Reached[]> {
+    const admitted: Reached[] = []
+    let refused: unknown
+    for (const one of reached) {
+      try {
+        await limits.charge(limits.counters.removalNoticesAgain(one.identifier))
+        admitted.push(one)
+      } catch (error) {
+        if (!(error instanceof AppError && error.errorCode === 'too_many_requests')) throw error
+        refused ??= error
+      }
+    }
+    if (admitted.length === 0) throw refused
+    return admitted
+  }
+
+  function noticesOf(account: Account, { id, dueAt }: WaitingRemoval, reached: Reached[]): NewMessage[] {
     // It is about support staff: the device of the owner who asks for it again is none of its facts.
     const values = { device: '', removal: id, expires_at: dueAt.toISOString() }
     const { language, uuid: accountUuid } = account
@@ -81,7 +101,9 @@ export function createTwoFactorRemovals(needs: Needs) {
       if (waiting !== null) return { dueAt: waiting.dueAt }
       const now = clock.now()
       const removal = { id: randomUUID(), dueAt: new Date(now.getTime() + delaySeconds * 1000) }
-      const messages = await noticesOf(account, removal, limits.counters.removalNotices)
+      const reached = reachedContacts(account)
+      await limits.charge(reached.flatMap(({ identifier }) => limits.counters.removalNotices(identifier)))
+      const messages = noticesOf(account, removal, reached)
       const actor = currentRequest()?.actor ?? { type: 'system', id: null, name: null }
       const requested = await store.request(account, { ...removal, actor }, messages, now)
       if (requested === null) throw new AppError('two_factor_not_enabled')
@@ -89,12 +111,12 @@ export function createTwoFactorRemovals(needs: Needs) {
     },
     /**
      * Sends the notice of the removal that waits once more, with the same link, and changes nothing of the removal. Gives where it
-     * goes; null where none waits (any more).
+     * goes; null where none waits (any more), or it is due.
      */
     async tellAgain(account: Account): Promise<string[] | null> {
       const waiting = await store.find(account.id)
       if (waiting === null) return null
-      const messages = await noticesOf(account, waiting, limits.counters.removalNoticesAgain)
+      const messages = noticesOf(account, waiting, await admittedAgain(reachedContacts(account)))
       const told = await store.tellAgain(waiting.id, messages, clock.now())
       return told ? messages.map(({ destination }) => destination) : null
     },

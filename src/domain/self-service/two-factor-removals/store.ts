@@ -64,7 +64,7 @@ const tellAgain = defineStatement({
   params: { id: 'uuid', now: 'timestamptz', ...noticeParamTypes },
   row: { id: 'uuid' },
   sql: (p) => sql`
-  with waiting as (select id from ${twoFactorRemovals} where id = ${p.id} for share),
+  with waiting as (select id from ${twoFactorRemovals} where id = ${p.id} and due_at > ${p.now} for share),
   notices as (${queueNotices(p, sql`waiting`)})
   select id from waiting`,
 })
@@ -150,7 +150,7 @@ export function createTwoFactorRemovalStore(database: Database) {
       )
       return row && { id: row.id, dueAt: row.dueAt }
     },
-    /** It returns false, and queues nothing, where the removal does not wait any more. */
+    /** It returns false, and queues nothing, where the removal is due or does not wait any more. */
     tellAgain: async (id: string, notices: NewMessage[], now: Date): Promise<boolean> =>
       (await database.first(tellAgain, { id, now, ...noticeParams(notices) })) !== null,
     /** It returns false where it does not wait any more. */
