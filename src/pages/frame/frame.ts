@@ -34,6 +34,8 @@ interface PageOfPeople {
   refreshTo?: string
   /** It stands beside the brand: the way to sign out. */
   aside?: Html
+  /** It cannot be shown again: so it has no language menu, which asks for it once more, and the links below it open beside it. */
+  shownOnce?: boolean
 }
 
 export type Frame = ReturnType<typeof createFrame>
@@ -77,7 +79,8 @@ function createFrame({ name, colour, logo, darkLogo, help, terms, privacy, origi
   const isNamed = logo !== null && isMark(logo)
   const styleHash = createHash('sha256').update(style).digest('base64')
 
-  const link = (href: string, label: string) => href !== '' && html`<a href="${href}">${label}</a>`
+  const link = (href: string, label: string, beside = false) =>
+    href !== '' && html`<a href="${href}"${beside && html` target="_blank" rel="noopener"`}>${label}</a>`
 
   /** Who the page is of, with the logo or with the initial in the team's colour. */
   function brand(bare = false): Html {
@@ -118,7 +121,7 @@ ${logoFile && html`<meta property="og:image" content="${origin}${logoFile.path}"
     policy: (bare = false): string =>
       bare ? PAGE_POLICY.replace("style-src 'self'", `style-src 'sha256-${styleHash}'`) : PAGE_POLICY,
     render(page: PageOfPeople): string {
-      const { language, texts, title, content, wide, bare, refreshTo, aside } = page
+      const { language, texts, title, content, wide, bare, refreshTo, aside, shownOnce } = page
       const { pages: words } = texts
       const description = fillSentence(words.sign_in_to, { service: name })
       const rendered = html`<!doctype html>
@@ -139,7 +142,7 @@ ${bare ? new Html(`<style>${style}</style>`) : head(title, description)}
 ${!bare && html`<div class="notice bad" id="offline" role="alert" data-text="${words.offline}" hidden></div>`}
 ${content}
 </main>
-<footer class="column bottom">${link(help, words.help)} ${link(terms, words.terms)} ${link(privacy, words.privacy)} ${!bare && languageMenu(page)}</footer>
+<footer class="column bottom">${link(help, words.help, shownOnce)} ${link(terms, words.terms, shownOnce)} ${link(privacy, words.privacy, shownOnce)} ${!bare && !shownOnce && languageMenu(page)}</footer>
 </body>
 </html>
 `

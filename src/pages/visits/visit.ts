@@ -53,6 +53,8 @@ export interface Screen {
   wide?: boolean
   refreshTo?: string
   aside?: Html
+  /** It cannot be shown again. */
+  shownOnce?: boolean
   /** It is not shown as a page that works: the answer has the status of this error. */
   refusal?: AppError
 }

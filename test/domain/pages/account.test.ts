@@ -8,7 +8,10 @@ import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { race } from '../../helpers/race.ts'
 import { useService } from '../../helpers/use-service.ts'
 
-const settings = { ...pageSettings, server: { ...pageSettings.server, language: 'en' } }
+const settings = {
+  server: { ...pageSettings.server, language: 'en' },
+  pages: { ...pageSettings.pages, terms: 'https://www.example.com/terms' },
+}
 const NEW_PASSWORD = 'an entirely new phrase'
 
 const service = useService({ settings })
@@ -152,8 +155,11 @@ describe('the pages of an account', () => {
     expect(codes.length).toBeGreaterThanOrEqual(8)
     expect(browser.html).toContain(`<h1 id="title">Keep these ${codes.length} codes</h1>`)
     // They are not shown again: nothing leads away from them but the word that they are kept.
-    expect(browser.html).not.toMatch(/Sign out|class="up"/)
+    expect(browser.html).not.toMatch(/Sign out|class="up"|class="languages"/)
+    expect(browser.html).toContain('<a href="https://www.example.com/terms" target="_blank" rel="noopener">')
     await browser.open('/account/two-factor/codes')
+    expect(browser.html).toContain('<details class="languages">')
+    expect(browser.html).toContain('<a href="https://www.example.com/terms">')
     await browser.press('New codes', { password, otp: codes[0]! })
     expect([browser.title, browser.said]).toEqual(['Recovery codes', ''])
     // On paper and in the file they say whose they are.

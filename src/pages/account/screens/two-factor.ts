@@ -162,7 +162,7 @@ ${on && removalAt === null && html`<div class="section">${linkButton(pages.turn_
   )
 }
 
-/** Shown once, since nothing keeps them: so no other way leads from here. */
+/** Shown once, since nothing keeps them: so one button leads on, and nothing else away. */
 export function recoveryCodesScreen(
   visit: OwnVisit,
   codes: readonly string[],
@@ -179,6 +179,7 @@ export function recoveryCodesScreen(
   return {
     title: pages.recovery_codes,
     wide: true,
+    shownOnce: true,
     content: html`${heading(fillSentence(pages.keep_codes, { count: String(codes.length) }), pages.recovery_codes_lead)}
 ${!wasOn && notice(pages.two_factor_on, 'good')}
 <figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' '}<span>${at > 0 && '· '}${isolated(part)}</span>`)}</figcaption>
