@@ -4,6 +4,7 @@ import type { EventRecord } from '../../../src/domain/foundation/events/event-sc
 import { maskDestination } from '../../../src/domain/foundation/identifiers/identifier.ts'
 import { newEmail, newPhone } from '../../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../../helpers/authenticator.ts'
+import { makeImported } from '../../helpers/database.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { race } from '../../helpers/race.ts'
 import { useService } from '../../helpers/use-service.ts'
@@ -68,6 +69,22 @@ describe('the pages of an account', () => {
     // The last verified contact stays.
     await browser.open('/account/email')
     expect(browser.html).not.toContain('Remove the e-mail address')
+  })
+
+  test('an address that nobody verified can be removed where something else opens the account', async () => {
+    const email = newEmail()
+    const { browser, password } = await signedIn(email)
+    await makeImported(service, email)
+    await browser.open('/account/email')
+    expect(browser.html).toContain(email)
+    expect(browser.html).not.toContain('Remove the e-mail address')
+    const phone = newPhone()
+    await browser.open('/account/phone')
+    await browser.press('Send a code', { contact: phone, password })
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(phone) })
+    await browser.open('/account/email')
+    await browser.press('Remove the e-mail address', { password })
+    expect(browser.said).toBe('Removed.')
   })
 
   test('the new contact stays in the form until it is right, with a code of the second factor too', async () => {

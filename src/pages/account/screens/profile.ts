@@ -51,13 +51,18 @@ export function languageScreen(visit: OwnVisit, { languages }: AccountOffered): 
 /** It stands in the form of the change, whose proof it takes. */
 function removal(
   { texts: { pages }, to }: OwnVisit,
-  { account }: Security,
+  { account, counts }: Security,
   kind: 'email' | 'phone',
 ): Html | null {
   if (!mayRemoveContact(account, kind)) return null
   const other = verifiedContacts(account)
     .map(({ destination }) => destination)
     .find((contact) => contact !== account[kind])
+  const isOpenedOtherwise =
+    other !== undefined ||
+    counts.passkeys + counts.identities > 0 ||
+    (account.passwordDigest !== null && account.email !== null && account.phone !== null)
+  if (!isOpenedOtherwise) return null
   const title = kind === 'email' ? pages.remove_email : pages.remove_phone
   return html`<div class="section"><h2>${title}</h2>
 ${other !== undefined && html`<p class="hint">${withContact(pages.remove_contact_lead, other)}</p>`}
