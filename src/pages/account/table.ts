@@ -180,12 +180,16 @@ function contact({ visits, account, offered }: Needs, kind: 'email' | 'phone'): 
 function twoFactor({ account, offered }: Needs): AccountPage[] {
   const { read } = account
   const confirm = '/account/two-factor/confirm'
-  const showFactors = (screen: typeof twoFactorScreen) => async (visit: OwnVisit) => {
-    const security = await read.security(visit)
-    return screen(visit, security, offered, await namesOfPasskeys(visit, security, read, offered))
+  async function factors(visit: OwnVisit, security: Security): Promise<Screen> {
+    const on = security.account.twoFactorEnabled
+    const names = on ? await namesOfPasskeys(visit, security, read, offered) : []
+    return twoFactorScreen(visit, security, offered, names)
   }
   return [
-    { path: '/account/two-factor', show: showFactors(twoFactorScreen) },
+    {
+      path: '/account/two-factor',
+      show: async (visit) => factors(visit, await read.security(visit)),
+    },
     {
       path: '/account/two-factor/on',
       proof: (pages) => ({ title: pages.sent_codes, lead: pages.sent_codes_lead, button: pages.send_code }),
@@ -233,7 +237,14 @@ function twoFactor({ account, offered }: Needs): AccountPage[] {
       }),
       work: account.disableTwoFactor,
     },
-    { path: '/account/two-factor/keep', show: showFactors(keepScreen), work: account.keepTwoFactor },
+    {
+      path: '/account/two-factor/keep',
+      async show(visit) {
+        const security = await read.security(visit)
+        return keepScreen(visit, security) ?? factors(visit, security)
+      },
+      work: account.keepTwoFactor,
+    },
     turn('/account/two-factor/removal/again', '/account/two-factor', account.tellOfRemovalAgain),
     {
       path: '/account/two-factor/codes',

@@ -64,17 +64,11 @@ function removalAgain(visit: OwnVisit, { resendAfter }: AccountOffered): Html {
   return html`<form method="post" action="${visit.to('/account/two-factor/removal/again')}"><button class="button quiet little"${wait > 0 && html` data-wait="${wait}"`}>${visit.texts.pages.removal_send_again}</button></form>`
 }
 
-/** The form asks for what stops a removal: the app, or a passkey in its place. */
-export function keepScreen(
-  visit: OwnVisit,
-  security: Security,
-  offered: AccountOffered,
-  passkeys: readonly string[],
-): Screen {
+/** The form asks for what stops a removal: the app, or a passkey in its place. Null where there is nothing to stop by them. */
+export function keepScreen(visit: OwnVisit, security: Security): Screen | null {
   const { pages } = visit.texts
   const { removalAt, methods } = security
-  if (removalAt === null || !methods.includes('totp'))
-    return twoFactorScreen(visit, security, offered, passkeys)
+  if (removalAt === null || !methods.includes('totp')) return null
   return proofScreen(
     visit,
     { ...security, methods: ['totp'], recoveryCodesLeft: 0 },
@@ -105,7 +99,7 @@ function factorRows(
   const isOn = badge(pages.on, 'good')
   const byApp = methods.includes('totp')
   const sent = (kind: 'email' | 'phone', label: string) =>
-    rowLink(`/account/${kind}`, {
+    rowLink(onTheWay(visit, `/account/${kind}`), {
       icon: kind === 'email' ? 'mail' : 'phone',
       label,
       detail: contactParts(account[kind] ?? ''),
@@ -129,7 +123,7 @@ function factorRows(
     methods.includes('sms') && sent('phone', pages.method_sms),
     on && offered.passkeys && passkeysRow(visit, passkeys, methods.includes('passkey') ? isOn : null),
     on &&
-      rowLink('/account/two-factor/codes', {
+      rowLink(onTheWay(visit, '/account/two-factor/codes'), {
         icon: 'key',
         label: pages.recovery_codes,
         detail: pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft)),
