@@ -266,9 +266,12 @@ function createFactorForms(
     const told = await twoFactorRemovals.tellAgain(visit.session.account)
     // It ended meanwhile: the page shows what is on now, which the account of this session was read too early to say.
     if (told === null) return back(visit, '/account/two-factor')
-    const sentTo = writeList(told, visit.client.language)
-    const flow = { ...onwardsOf(visit.flow), notice: 'removal_sent_again', sentTo }
-    return visits.go(visit, '/account/two-factor', flow)
+    return visits.go(visit, '/account/two-factor', {
+      ...onwardsOf(visit.flow),
+      notice: 'removal_sent_again',
+      sentTo: writeList(told.sentTo, visit.client.language),
+      sendAgainAt: Math.floor(visits.now() / 1000) + told.waitSeconds,
+    })
   }
 
   async function newRecoveryCodes(visit: OwnVisit, typed: Typed): Promise<Done> {

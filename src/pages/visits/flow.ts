@@ -59,6 +59,8 @@ export interface Flow {
   letters?: boolean
   /** The contact to which a code went, masked, or those to which a notice went, as a list. */
   sentTo?: string
+  /** The limits admit it again then, in seconds since 1970. */
+  sendAgainAt?: number
 }
 
 /** The part of a flow that another way begins with: the language that the reader chose. */

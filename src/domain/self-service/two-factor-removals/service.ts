@@ -47,13 +47,18 @@ export function createTwoFactorRemovals(needs: Needs) {
     return reached
   }
 
-  /** Those that may get the notice again now. One that must wait keeps no other from it; where each must, it throws. */
-  async function admittedAgain(reached: Reached[]): Promise<Reached[]> {
+  /**
+   * Those that may get the notice again now, and the seconds until one of them may once more. One that must wait keeps no
+   * other from it; where each must, it throws.
+   */
+  async function admittedAgain(reached: Reached[]) {
     const admitted: Reached[] = []
+    let waitSeconds = Number.POSITIVE_INFINITY
     let refused: unknown
     for (const one of reached) {
       try {
-        await limits.charge(limits.counters.removalNoticesAgain(one.identifier))
+        const charges = limits.counters.removalNoticesAgain(one.identifier)
+        waitSeconds = Math.min(waitSeconds, await limits.chargeAndForesee(charges))
         admitted.push(one)
       } catch (error) {
         if (!(error instanceof AppError && error.errorCode === 'too_many_requests')) throw error
@@ -61,7 +66,7 @@ export function createTwoFactorRemovals(needs: Needs) {
       }
     }
     if (admitted.length === 0) throw refused
-    return admitted
+    return { admitted, waitSeconds }
   }
 
   function noticesOf(account: Account, { id, dueAt }: WaitingRemoval, reached: Reached[]): NewMessage[] {
@@ -111,14 +116,15 @@ export function createTwoFactorRemovals(needs: Needs) {
     },
     /**
      * Sends the notice of the removal that waits once more, with the same link, and changes nothing of the removal. Gives where it
-     * goes; null where none waits (any more), or it is due.
+     * goes, and the seconds until it can be sent again; null where none waits (any more), or it is due.
      */
-    async tellAgain(account: Account): Promise<string[] | null> {
+    async tellAgain(account: Account): Promise<{ sentTo: string[]; waitSeconds: number } | null> {
       const waiting = await store.find(account.id)
       if (waiting === null) return null
-      const messages = noticesOf(account, waiting, await admittedAgain(reachedContacts(account)))
+      const { admitted, waitSeconds } = await admittedAgain(reachedContacts(account))
+      const messages = noticesOf(account, waiting, admitted)
       const told = await store.tellAgain(waiting.id, messages, clock.now())
-      return told ? messages.map(({ destination }) => destination) : null
+      return told ? { sentTo: messages.map(({ destination }) => destination), waitSeconds } : null
     },
     /** Its name, for the page. */
     service: serviceName(config),

@@ -60,7 +60,10 @@ export function removalNotice(
 
 /** For a message that did not come, or is not found any more. */
 function removalAgain(visit: OwnVisit, { resendAfter }: AccountOffered): Html {
-  const wait = visit.flow.notice === 'removal_sent_again' ? resendAfter : problemOf(visit, []).wait
+  const { flow, now } = visit
+  const untilAdmitted = (flow.sendAgainAt ?? 0) - Math.floor(now.getTime() / 1000)
+  const wait =
+    flow.notice === 'removal_sent_again' ? Math.max(resendAfter, untilAdmitted) : problemOf(visit, []).wait
   return html`<form method="post" action="${visit.to('/account/two-factor/removal/again')}"><button class="button quiet little"${wait > 0 && html` data-wait="${wait}"`}>${visit.texts.pages.removal_send_again}</button></form>`
 }
 
