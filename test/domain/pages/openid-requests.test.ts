@@ -250,6 +250,7 @@ describe('an application that asks for two factors', () => {
     const linkTo = (path: string) =>
       new RegExp(`href="(${path}[?][^"]+)"`).exec(browser.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
     await browser.open(linkTo('/account/two-factor'))
+    const factors = browser.address
     await browser.open(linkTo('/account/two-factor/on'))
     await browser.press('Send a code', { password: 'a wrong password' })
     await browser.press('Send a code', { password: person.password })
@@ -257,6 +258,9 @@ describe('an application that asks for two factors', () => {
     await browser.press('Confirm', { otp: '000000' })
     await browser.press('Confirm', { otp })
     expect(browser.html).toContain('Continue to Ledger')
+    // The rows of the page keep the way to it.
+    await browser.open(factors)
+    for (const path of ['/account/email', '/account/two-factor/codes']) expect(linkTo(path)).not.toBe('')
     await browser.open(linkTo('/oauth2/continue'))
     const { body } = await redeemBySecret(service, 'ledger', parametersOf(browser).get('code') ?? '')
     expect(decodeJwt(body.id_token).amr).toContain('mfa')
