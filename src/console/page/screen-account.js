@@ -155,7 +155,6 @@ const undoableChanges = ({ account, path, act }) =>
               element('p', {}, say('put_back_why')),
               {
                 label: say('put_back'),
-                danger: true,
                 submit: () => call('DELETE', `${path}/contact-changes/${id}`),
               },
             ),

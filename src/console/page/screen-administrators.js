@@ -97,7 +97,6 @@ async function remove(one, refresh) {
     ],
     {
       label: say('remove'),
-      danger: true,
       submit: () => call('DELETE', `administrators/${one.uuid}`),
     },
   )

@@ -3,12 +3,9 @@
 const byId = (id) => document.getElementById(id)
 const all = (selector) => document.querySelectorAll(selector)
 
-// A time that is left counts down.
-const clock = (left) => {
-  const [hours, ...rest] = [left / 3600, (left / 60) % 60, left % 60].map((part) => String(Math.floor(part)))
-  const digits = rest.map((part) => part.padStart(2, '0')).join(':')
-  return hours === '0' ? digits.replace(/^0/, '') : `${hours}:${digits}`
-}
+// A time that is left counts down, within its last hour: until then it stands in words.
+const clock = (left) => `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`
+const isSoon = (left) => left <= 3600
 const countDown = (left, show) => {
   const end = Date.now() + left * 1000
   const tick = () => {
@@ -20,7 +17,7 @@ const countDown = (left, show) => {
 }
 for (const time of all('[data-left]'))
   countDown(Number(time.dataset.left), (left) => {
-    time.textContent = clock(left)
+    if (isSoon(left)) time.textContent = clock(left)
     const notice = time.closest('.notice')
     if (left === 0 && notice) notice.hidden = true
   })
@@ -32,7 +29,7 @@ for (const button of all('[data-wait]')) {
   button.addEventListener('click', (event) => waits() && event.preventDefault())
   countDown(Number(button.dataset.wait), (left) => {
     button.setAttribute('aria-disabled', String(left > 0))
-    button.textContent = left > 0 ? `${label} (${clock(left)})` : label
+    button.textContent = left > 0 && isSoon(left) ? `${label} (${clock(left)})` : label
   })
 }
 

@@ -22,7 +22,13 @@ export interface Problem {
 
 /** A way that the person left, or a page that was open too long, is nobody's mistake: its sentence is no error. */
 export const isMistake = ({ code }: Problem): boolean =>
-  !['start_again', 'login_expired', 'invalid_sign_in_state', 'provider_denied'].includes(code)
+  ![
+    'start_again',
+    'login_expired',
+    'invalid_sign_in_state',
+    'provider_denied',
+    'reauthentication_required',
+  ].includes(code)
 
 export interface Flow {
   language?: Language

@@ -233,7 +233,7 @@ export const pagesEn: PageTexts = {
   remove_phone: 'Remove the phone number',
   remove_contact_lead: 'From then on you sign in with {contact}, and messages go there.',
   providers: 'Linked accounts',
-  providers_lead: 'You can sign in with these accounts.',
+  providers_lead: 'Link an account to sign in with it.',
   link: 'Link',
   linked: 'Linked',
   not_linked: 'Not linked',

@@ -234,7 +234,7 @@ export const pagesEs: PageTexts = {
   remove_phone: 'Eliminar el número de teléfono',
   remove_contact_lead: 'Desde entonces entrará con {contact}, y los mensajes irán allí.',
   providers: 'Cuentas vinculadas',
-  providers_lead: 'Puede iniciar sesión con estas cuentas.',
+  providers_lead: 'Vincule una cuenta para iniciar sesión con ella.',
   link: 'Vincular',
   linked: 'Vinculada',
   not_linked: 'Sin vincular',

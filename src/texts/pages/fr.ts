@@ -233,7 +233,7 @@ export const pagesFr = {
   remove_phone: 'Retirer le numéro de téléphone',
   remove_contact_lead: 'Ensuite vous vous connecterez avec {contact}, et les messages iront là.',
   providers: 'Comptes liés',
-  providers_lead: 'Vous pouvez vous connecter avec ces comptes.',
+  providers_lead: 'Liez un compte pour vous connecter avec lui.',
   link: 'Lier',
   linked: 'Lié',
   not_linked: 'Non associé',

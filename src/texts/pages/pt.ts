@@ -233,7 +233,7 @@ export const pagesPt: PageTexts = {
   remove_phone: 'Remover o número de telefone',
   remove_contact_lead: 'A partir daí entra com {contact}, e as mensagens vão para lá.',
   providers: 'Contas ligadas',
-  providers_lead: 'Pode entrar com estas contas.',
+  providers_lead: 'Associe uma conta para entrar com ela.',
   link: 'Ligar',
   linked: 'Ligada',
   not_linked: 'Não associada',

@@ -179,7 +179,7 @@ export function recoveryCodesScreen(
     shownOnce: true,
     content: html`${heading(fillSentence(pages.keep_codes, { count: String(codes.length) }), pages.recovery_codes_lead)}
 ${!wasOn && notice(pages.two_factor_on, 'good')}
-<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' '}<span>${at > 0 && '· '}${isolated(part)}</span>`)}</figcaption>
+<figure><figcaption class="small soft">${whose.map((part, at) => html`${at > 0 && ' '}<span>${at > 0 && html`<i>· </i>`}${isolated(part)}</span>`)}</figcaption>
 <ol class="codes" id="codes" dir="ltr">${codes.map((code) => html`<li>${code}</li>`)}</ol></figure>
 <div class="trio"><button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button>
 <button class="button quiet" type="button" data-print hidden>${icon('print')}${pages.print}</button>

@@ -1,5 +1,6 @@
 /** Registration: the form, an invitation, the terms, the confirmation. */
 
+import { writeList } from '../../../texts/dates.ts'
 import { fillSentence } from '../../../texts/sentences.ts'
 import { codeField, heading, otherWay, submit, wayOf, whoIs, withTerms } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
@@ -20,9 +21,9 @@ import {
   termsCheck,
 } from './parts.ts'
 
-function groupsGiven({ texts: { pages } }: View, given: Drawing['given']): string[] {
+function groupsGiven({ texts: { pages }, client }: View, given: Drawing['given']): string[] {
   if (!given || given.groups.length === 0) return []
-  return [fillSentence(pages.invited_groups, { groups: given.groups.join(', ') })]
+  return [fillSentence(pages.invited_groups, { groups: writeList(given.groups, client.language) })]
 }
 
 /** What the invitation gives a new account. */
