@@ -275,7 +275,7 @@ export const pagesAr: PageTexts = {
   removal_how_passkey: 'أو سجّل الدخول بمفتاح مرور.',
   removal_send_again: 'أرسل تلك الرسالة مرة أخرى',
   removal_sent_again: 'أرسلنا الرسالة إلى {contact} مرة أخرى.',
-  keep_on: 'إبقاء التحقق مفعّلًا',
+  keep_on: 'إبقاء التحقق مفعّلاً',
   event_account_registered: 'تم التسجيل',
   event_account_confirmed: 'تم تأكيد الحساب',
   event_account_locked: 'تم قفل الحساب',
