@@ -94,6 +94,7 @@ try {
   await page.fill('input[name=otp]', new TOTP({ secret }).generate())
   await page.waitForSelector('#codes')
   const recoveryCode = (await page.textContent('#codes li')) as string
+  await page.click('main a:text-is("I have kept them")')
   await page.click('header button:text-is("Sign out")')
   await page.waitForURL(/\/signed-out/)
 
