@@ -1,6 +1,6 @@
 /**
- * The counters that messages are charged to: codes by who asks for them and where they go, and notices. The messages of
- * the service are shared out in sending-pools.ts.
+ * The counters that messages are charged to: codes by who asks for them and where they go. Notices are in
+ * notice-counters.ts; the messages of the service are shared out in sending-pools.ts.
  */
 
 import type { Config } from '../../../platform/config/types.ts'
@@ -8,7 +8,8 @@ import { AppError } from '../../../texts/errors.ts'
 import type { Identifier } from '../identifiers/identifier.ts'
 import type { Phone } from '../identifiers/phone.ts'
 import type { Caller, CallerAccount } from './callers.ts'
-import type { askers, ChargeName, NamedCharge } from './counter-names.ts'
+import type { askers, NamedCharge } from './counter-names.ts'
+import { createNoticeCounters } from './notice-counters.ts'
 import {
   type ByAddress,
   bucket,
@@ -27,10 +28,6 @@ const PASSWORD_CODES_PER_DAY = 10
 /** Codes that each device or session of an owner has to itself, whatever the others asked for, up to as many again. */
 const OWN_CODES_PER_HOUR = 3
 const OWN_CODES_PER_DAY = 10
-const NEW_DEVICES_PER_DAY = 5
-const OPERATOR_NOTICES_PER_HOUR = 3
-/** A removal of two factors waits for a day: so its notice is sent again 15 times at most. */
-const REMOVAL_NOTICES_AGAIN = bucket(3, 2 * HOUR_MS)
 /** An account counts as a stranger for this long after its confirmation when SMS are charged. */
 const YOUNG_MS = 7 * DAY_MS
 
@@ -127,19 +124,6 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
     ]
   }
 
-  function notices(destination: Identifier, purpose: string): NamedCharge[] {
-    const to = tag(destination.key)
-    const hourly = inHour(`notice:${purpose}:${to}`, limits.codesPerHour)
-    if (destination.kind === 'email') return [hourly]
-    return [hourly, inDay(`notices-in-day:${to}`, limits.codesPerDay), smsOfDay]
-  }
-
-  /** Notices of a kind that has the day of a destination to itself. */
-  function noticesApart(name: ChargeName, destination: Identifier): NamedCharge[] {
-    const daily = inDay(`${name}:${tag(destination.key)}`, limits.codesPerDay)
-    return destination.kind === 'email' ? [daily] : [daily, smsOfDay]
-  }
-
   return {
     sentTo,
     sentWithPassword,
@@ -168,32 +152,7 @@ export function createSendingCounters({ config, tag, now, reaches }: SendingOpti
       return [...toStrangers(destination, purpose), ...elsewhere(caller), ...shared]
     },
     strangersWaitMs: pools.strangersWaitMs,
-    /** A notice to an owner: what an account does to itself again and again does not cause a flood of mail. */
-    notices,
-    /** A temporary access or invitation code. Like other codes it leaves what is kept for notices. */
-    accountCodes: (destination: Identifier, kind: string): NamedCharge[] =>
-      destination.kind === 'email'
-        ? notices(destination, kind)
-        : [...notices(destination, kind), pools.codesOfDay('owners')],
+    ...createNoticeCounters({ limits, tag, pools }),
     smsOfDay,
-    /** A notice with an undo link: what an intruder made the account send before does not use it up. */
-    undoNotices: (destination: Identifier) => noticesApart('undo-notices-in-day', destination),
-    /** The notice of a removal of two factors that waits: nothing else that is sent there uses it up. */
-    removalNotices: (destination: Identifier) => noticesApart('removal-notices-in-day', destination),
-    /** The same notice once more. Whoever asks for it does not use up what the next removal needs. */
-    removalNoticesAgain: (destination: Identifier): NamedCharge[] => [
-      { key: `removal-notices-again:${tag(destination.key)}`, rule: REMOVAL_NOTICES_AGAIN },
-      ...(destination.kind === 'email' ? [] : [smsOfDay]),
-    ],
-    /** The owner is about to be told of a sign-in on a new device. */
-    newDevices: (accountUuid: string) =>
-      inDay(`new-devices-in-day:${tag('account', accountUuid)}`, NEW_DEVICES_PER_DAY),
-    /** An e-mail to the operator. */
-    operatorNotices: (purpose: string) => inHour(`operator-notices:${purpose}`, OPERATOR_NOTICES_PER_HOUR),
-    /** The same about something that lasts: once a day for each. */
-    lastingNotices: (purpose: string, about: string) => inDay(`lasting-notices:${purpose}:${about}`, 1),
-    /** A notice that may go out once a day. */
-    onceADay: (what: string, accountUuid: string) =>
-      inDay(`once-a-day:${what}:${tag('account', accountUuid)}`, 1),
   }
 }
