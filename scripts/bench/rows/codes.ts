@@ -20,7 +20,8 @@ const againstBareTrips = (operation: string, prepare: Prepare) => async (bench: 
     first += PER_ROUND
     return () => bench.load(poterne.url, traffic, { warmupSeconds: 0.3 })
   }
-  await (await send())()
+  for (let warmSeconds = 0; warmSeconds < bench.warmupSeconds; warmSeconds += bench.seconds)
+    await (await send())()
   const trips = await countTrips(poterne)
   const line = await compare(bench, {
     ...{ what: `${operation}, ${CLIENTS} clients`, rival: 'as many bare round trips', atLeast: 0.5 },
