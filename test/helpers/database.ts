@@ -21,6 +21,16 @@ export async function makeImported(service: TestService, email: string) {
   await service.inside.database.all(unverifyEmail, { email })
 }
 
+const addIdentity = statement<{ email: string; provider: string }>(sql`
+  insert into identities (account_id, provider, issuer, subject, created_at)
+  select id, ${param('provider', 'text')}, 'https://' || ${param('provider', 'text')}, uuid, now() from accounts
+   where email_key = ${param('email', 'text')}`)
+
+/** An identity of a provider that the configuration may not have any more. */
+export async function linkIdentity(service: TestService, email: string, provider: string) {
+  await service.inside.database.all(addIdentity, { email, provider })
+}
+
 const digest = statement<{ identifier: string }, { digest: string | null }>(sql`
   select password_digest as digest from accounts where email = ${param('identifier', 'text')}`)
 const replaceDigest = statement<{ identifier: string; digest: string | null }>(sql`

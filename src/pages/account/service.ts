@@ -181,6 +181,7 @@ export function createAccountPages(needs: Needs) {
     read: {
       security: (visit: OwnVisit) => me.describeSecurity(visit.session),
       account: (visit: OwnVisit) => me.describe(visit.session),
+      mayRemove: (visit: OwnVisit, kind: 'email' | 'phone') => contacts.mayRemove(visit.session, kind),
       sessions: (visit: OwnVisit) => sessions.list(visit.session),
       passkeys: (visit: OwnVisit) => passkeys.list(visit.session),
       identities: (visit: OwnVisit) => identities.list(visit.session),

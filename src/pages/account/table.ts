@@ -148,12 +148,16 @@ function again(visit: OwnVisit, { resendAfter }: AccountOffered, action: string,
 }
 
 function contact({ visits, account, offered }: Needs, kind: 'email' | 'phone'): AccountPage[] {
+  const { read } = account
   const path = `/account/${kind}`
   const confirm = `${path}/confirm`
   return [
     {
       path,
-      show: async (visit) => contactScreen(visit, await account.read.security(visit), kind),
+      async show(visit) {
+        const [security, mayRemove] = await Promise.all([read.security(visit), read.mayRemove(visit, kind)])
+        return contactScreen(visit, security, { kind, mayRemove })
+      },
       work: (visit, typed) => account.changeContact(visit, typed, kind),
     },
     {

@@ -4,9 +4,10 @@ import type { EventRecord } from '../../../src/domain/foundation/events/event-sc
 import { maskDestination } from '../../../src/domain/foundation/identifiers/identifier.ts'
 import { newEmail, newPhone } from '../../helpers/api-client.ts'
 import { appCode, PERIOD_MS, protectByApp, protectBySentCodes } from '../../helpers/authenticator.ts'
-import { makeImported } from '../../helpers/database.ts'
+import { linkIdentity, makeImported } from '../../helpers/database.ts'
 import { openBrowser, pageSettings } from '../../helpers/page-browser.ts'
 import { race } from '../../helpers/race.ts'
+import { expectRefusal } from '../../helpers/refusals.ts'
 import { useService } from '../../helpers/use-service.ts'
 
 const settings = {
@@ -85,6 +86,19 @@ describe('the pages of an account', () => {
     await browser.open('/account/email')
     await browser.press('Remove the e-mail address', { password })
     expect(browser.said).toBe('Removed.')
+  })
+
+  test('an address that nobody verified stays where all else that is linked is a provider of before', async () => {
+    const email = newEmail()
+    const { person, browser } = await signedIn(email)
+    await makeImported(service, email)
+    await linkIdentity(service, email, 'gone')
+    await browser.open('/account/email')
+    expect(browser.html).toContain(email)
+    expect(browser.html).not.toContain('Remove the e-mail address')
+    const bearer = (await service.logIn(person)).access_token
+    const asked = { password: person.password }
+    expectRefusal(await service.post('email/remove', asked, { bearer }), 'last_sign_in_method')
   })
 
   test('the new contact stays in the form until it is right, with a code of the second factor too', async () => {

@@ -117,6 +117,13 @@ export function createContactsService(needs: Needs) {
     return accountRecord(changed, config.accounts.passwordDigest)
   }
 
+  const usable = { providers: providers.names, rpId: config.passkeys.rpId }
+  const isLastMethod = ({ id }: Account, kind: Kind) => store.isLastMethod(id, kind, usable)
+
+  /** Tells whether `remove` would find a contact that may go. */
+  const mayRemove = async ({ account }: Pick<Authenticated, 'account'>, kind: Kind): Promise<boolean> =>
+    contactOf(account, kind) !== null && !(await isLastMethod(account, kind))
+
   /**
    * Returns the account without this contact. Every verified contact gets a notice, the removed one too. The last
    * verified contact and the last of all ways in stay.
@@ -128,10 +135,9 @@ export function createContactsService(needs: Needs) {
     client: Client,
   ): Promise<AccountRecord> {
     const { account } = signedIn
-    const usable = { providers: providers.names, rpId: config.passkeys.rpId }
     const admit = async () => {
       if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
-      if (await store.isLastMethod(account.id, kind, usable)) throw new AppError('last_sign_in_method')
+      if (await isLastMethod(account, kind)) throw new AppError('last_sign_in_method')
     }
     await reauthentication.require(signedIn, proof, client, { admit })
     const [told] = await Promise.all([
@@ -145,7 +151,7 @@ export function createContactsService(needs: Needs) {
     return accountRecord(outcome, config.accounts.passwordDigest)
   }
 
-  return { ...createAsking(needs), confirm, remove }
+  return { ...createAsking(needs), confirm, mayRemove, remove }
 }
 
 /** Asking for a new contact, and what is done where it is somebody else's. */

@@ -1,5 +1,5 @@
 /** What an account says of a person: profile, language, contacts. */
-import { mayRemoveContact, verifiedContacts } from '../../../domain/accounts/core/account.ts'
+import { verifiedContacts } from '../../../domain/accounts/core/account.ts'
 import { askedFields, type Profile } from '../../../domain/accounts/core/profile.ts'
 import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { profileFields } from '../../../platform/postgres/schema.ts'
@@ -49,27 +49,21 @@ export function languageScreen(visit: OwnVisit, { languages }: AccountOffered): 
 }
 
 /** It stands in the form of the change, whose proof it takes. */
-function removal(
-  { texts: { pages }, to }: OwnVisit,
-  { account, counts }: Security,
-  kind: 'email' | 'phone',
-): Html | null {
-  if (!mayRemoveContact(account, kind)) return null
+function removal({ texts: { pages }, to }: OwnVisit, { account }: Security, kind: 'email' | 'phone'): Html {
   const other = verifiedContacts(account)
     .map(({ destination }) => destination)
     .find((contact) => contact !== account[kind])
-  const isOpenedOtherwise =
-    other !== undefined ||
-    counts.passkeys + counts.identities > 0 ||
-    (account.passwordDigest !== null && account.email !== null && account.phone !== null)
-  if (!isOpenedOtherwise) return null
   const title = kind === 'email' ? pages.remove_email : pages.remove_phone
   return html`<div class="section"><h2>${title}</h2>
 ${other !== undefined && html`<p class="hint">${withContact(pages.remove_contact_lead, other)}</p>`}
 <div class="field">${otherWay(title, to(`/account/${kind}/remove`), 'button quiet danger')}</div></div>`
 }
 
-export function contactScreen(visit: OwnVisit, security: Security, kind: 'email' | 'phone'): Screen {
+export function contactScreen(
+  visit: OwnVisit,
+  security: Security,
+  { kind, mayRemove }: { kind: 'email' | 'phone'; mayRemove: boolean },
+): Screen {
   const { pages } = visit.texts
   const present = security.account[kind]
   const problem = problemOf(visit, [kind, 'contact', 'password', 'otp'])
@@ -83,6 +77,6 @@ ${field({
   wrong: problem.of(kind, 'contact'),
   hint: kind === 'phone' ? pages.phone_hint : undefined,
 })}${proofFields(visit, security, problem)}${submit(pages.send_code)}${otherProofs(visit, security)}
-${removal(visit, security, kind)}</form>`
+${mayRemove && removal(visit, security, kind)}</form>`
   return page(visit, pages[kind], change, problem, present !== null ? isolated(present) : null)
 }
