@@ -80,7 +80,10 @@ export function page(
   lead: Html | string | null = null,
 ): Screen {
   const [parent, name] = above(visit.texts.pages, visit.path)
-  const up = visit.within !== null && parent === '/account' ? visit.within : { href: parent, label: name }
+  const up =
+    visit.within !== null && parent === '/account'
+      ? visit.within
+      : { href: onTheWay(visit, parent), label: name }
   const who = ownContact(visit)
   // Once is enough where the page is about it.
   const isLead = who !== null && lead instanceof Html && lead.text === isolated(who).text
@@ -123,25 +126,30 @@ export function problemOf(visit: OwnVisit, fields: readonly string[], wrongCode?
   return showProblem(visit, fields, { now: visit.now, wrongCode: code })
 }
 
-export const linkButton = (label: string, href: string, kind = 'quiet main'): Html =>
-  html`<a class="button ${kind}" href="${href}">${label}</a>`
+/** The address of another page of an account, on the way that an application waits for, if one does. */
+export function onTheWay({ flow, to }: OwnVisit, path: string): string {
+  if (!flow.handOver) return path
+  const [page = '', query] = path.split('?')
+  return `${to(page, onwardsOf(flow))}${query === undefined ? '' : `&${query}`}`
+}
 
-/** The address of another page of the way that an application waits for, if one does. */
-export const onTheWay = ({ flow, to }: OwnVisit, path: string): string =>
-  flow.handOver ? to(path, onwardsOf(flow)) : path
+export const linkButton = (visit: OwnVisit, label: string, path: string, kind = 'quiet main'): Html =>
+  html`<a class="button ${kind}" href="${onTheWay(visit, path)}">${label}</a>`
+
+/** A row that leads to another page of an account. */
+export const pageRow = (visit: OwnVisit, path: string, parts: Parameters<typeof rowLink>[1]): Html =>
+  rowLink(onTheWay(visit, path), parts)
 
 /** `names`: those of the passkeys. */
-export const passkeysRow = (
-  { texts: { pages }, client }: OwnVisit,
-  names: readonly string[],
-  shown: Html | null = null,
-): Html =>
-  rowLink('/account/passkeys', {
+export const passkeysRow = (visit: OwnVisit, names: readonly string[], shown: Html | null = null): Html => {
+  const { pages } = visit.texts
+  return pageRow(visit, '/account/passkeys', {
     icon: 'passkey',
     label: pages.passkeys,
-    detail: names.length > 0 ? writeList(names, client.language) : pages.no_passkeys,
+    detail: names.length > 0 ? writeList(names, visit.client.language) : pages.no_passkeys,
     badge: shown,
   })
+}
 
 /** Leads on to the application that waits for the end of this way. */
 export function onwardsButton(
@@ -152,7 +160,7 @@ export function onwardsButton(
   const name = handOver && applications.get(handOver.application)
   if (name === undefined) return null
   const label = fillSentence(visit.texts.pages.continue_to, { application: name })
-  return linkButton(label, onTheWay(visit, '/oauth2/continue'), 'main')
+  return linkButton(visit, label, '/oauth2/continue', 'main')
 }
 
 /** The account that a form changes. */

@@ -108,11 +108,11 @@ export function createAccountPages(needs: Needs) {
         throw new AppError('validation_failed', { fields: [{ field: 'language', code: 'invalid_value' }] })
       }
       await me.change(visit.session, { language })
-      return visits.go(visit, '/account', { language, notice: 'saved' })
+      return visits.go(visit, '/account', { ...onwardsOf(visit.flow), language, notice: 'saved' })
     },
     async acceptTerms(visit: OwnVisit): Promise<Response> {
       await me.change(visit.session, { terms: config.accounts.terms })
-      return visits.go(visit, '/account', { notice: 'saved' })
+      return back(visit, '/account', 'saved')
     },
     async changePassword(visit: OwnVisit, typed: Typed): Promise<Response> {
       const { new_password: password = '', ...rest } = typed
@@ -128,7 +128,8 @@ export function createAccountPages(needs: Needs) {
       const { contact = '' } = typed
       await contacts.change(visit.session, kind, { contact, ...proofOf(visit, typed) }, visit.caller)
       const ticket = await keepProof(visits, visit, kind, { contact })
-      return visits.go(visit, `/account/${kind}/confirm`, { typed: { contact }, ticket })
+      const flow = { ...onwardsOf(visit.flow), typed: { contact }, ticket }
+      return visits.go(visit, `/account/${kind}/confirm`, flow)
     },
     /** The owner proved who they are for this contact. Later than that, the form asks again. */
     async sendContactAgain(visit: OwnVisit, kind: 'email' | 'phone'): Promise<Response> {
@@ -331,7 +332,8 @@ function createProviderForms(
   function beginLink(visit: OwnVisit, typed: Typed): Promise<Response> {
     const { provider = '' } = typed
     const kept = { kind: 'link', session: visit.session.sessionId, provider }
-    return leaveToProvider(visit, { provider, back: '/account/providers/linked', kept })
+    const way = { provider, back: '/account/providers/linked', flow: onwardsOf(visit.flow) }
+    return leaveToProvider(visit, { ...way, kept })
   }
 
   /** The identity is proved; what the account asks for is asked now. */
@@ -355,7 +357,8 @@ function createProviderForms(
     const { provider = '', verifier = '' } = ticket
     if (code === undefined) {
       const wrong = error === 'access_denied' ? 'provider_denied' : 'provider_failed'
-      return visits.go(visit, '/account/providers', { problem: { code: wrong, provider } })
+      const problem = { code: wrong, provider } as const
+      return visits.go(visit, '/account/providers', { ...onwardsOf(visit.flow), problem })
     }
     const identity = await identities.takeCode(provider, code, verifier)
     const what = {
@@ -365,7 +368,7 @@ function createProviderForms(
       identity: JSON.stringify(identity),
     }
     const next = await visits.tickets.keep(what, PROVIDER_SECONDS)
-    return visits.go(visit, '/account/providers/confirm', { ticket: next })
+    return visits.go(visit, '/account/providers/confirm', { ...onwardsOf(visit.flow), ticket: next })
   }
 
   async function unlinkIdentity(visit: OwnVisit, typed: Typed): Promise<Response> {

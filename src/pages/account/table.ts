@@ -5,7 +5,7 @@
 import type { Security } from '../../domain/self-service/me/me-schema.ts'
 import { otherWay, withContact } from '../frame/elements.ts'
 import { type Html, html } from '../frame/html.ts'
-import { onwardsOf } from '../visits/flow.ts'
+import { toSignIn } from '../visits/flow.ts'
 import type { Visits } from '../visits/service.ts'
 import type { Screen, Typed } from '../visits/visit.ts'
 import { type AccountOffered, onTheWay } from './elements.ts'
@@ -88,8 +88,7 @@ function general({ visits, account, offered }: Needs): AccountPage[] {
     }),
     turn('/account/sign-in-again', '/account', async (visit, typed) =>
       visits.go(visit, '/sign-in', {
-        // An application that asked for two factors comes to it again.
-        ...(visit.flow.handOver ? onwardsOf(visit.flow) : { to: pageOf(typed) }),
+        ...toSignIn(visit.flow, pageOf(typed)),
         signInAfter: visits.now(),
         typed: { identifier: visit.session.account.email ?? visit.session.account.phone ?? '' },
       }),
@@ -266,7 +265,10 @@ function passkeys({ visits, account, offered }: Needs): AccountPage[] {
   const shown = (show: NonNullable<AccountPage['show']>) => offered.passkeys && { show }
   const [list, add, edit] = ['/account/passkeys', '/account/passkeys/add', '/account/passkeys/edit']
   return [
-    { path: list, ...shown(async (visit) => passkeysScreen(visit, (await read.passkeys(visit)).passkeys)) },
+    {
+      path: list,
+      ...shown(async (visit) => passkeysScreen(visit, offered, (await read.passkeys(visit)).passkeys)),
+    },
     {
       path: add,
       ...shown(async (visit) => addPasskeyScreen(visit, await read.security(visit))),

@@ -8,7 +8,7 @@ import type { Catalog } from '../../texts/catalog.ts'
 import { AppError, errorStatus } from '../../texts/errors.ts'
 import { ownSentence } from '../../texts/sentences.ts'
 import { type Frame, PAGE_POLICY } from '../frame/frame.ts'
-import { isMistake } from './flow.ts'
+import { isMistake, onwardsOf } from './flow.ts'
 import { failedScreen, otherHostScreen } from './refusals.ts'
 import type { Place } from './visit.ts'
 import { CHOICE, type Screen, type Visit } from './visit.ts'
@@ -102,9 +102,11 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
   return { draw, refusal, otherHost, withoutVisit }
 }
 
-/** The page that was asked for. Without what an application asks for, its own would be no page. */
-const sameAgain = ({ path, query }: Visit): string =>
-  path.startsWith('/oauth2/') && query.size > 0 ? `${path}?${query}` : path
+/** The page that was asked for, on the way to an application. Without what that one asks for, its own would be no page. */
+function sameAgain({ path, query, flow, to }: Visit): string {
+  if (path.startsWith('/oauth2/')) return query.size > 0 ? `${path}?${query}` : path
+  return flow.handOver ? to(path, onwardsOf(flow)) : path
+}
 
 const OTHER_HOST =
   'a page was asked for under a host that is not that of server.base_url: the reverse proxy has to pass Host on'

@@ -78,6 +78,10 @@ export const onwardsOf = ({ handOver, ...flow }: Flow) => ({
   ...(handOver && { handOver }),
 })
 
+/** The flow of another sign-in: it leads to the application that waits, if one does, otherwise to this page. */
+export const toSignIn = (flow: Flow, page: string): Flow =>
+  flow.handOver ? onwardsOf(flow) : { ...languageOf(flow), to: page }
+
 const LABEL = 'page flow'
 const LIFETIME_SECONDS = 86_400
 const MAXIMUM_LENGTH = 1500

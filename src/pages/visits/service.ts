@@ -25,7 +25,7 @@ import {
 } from './browser.ts'
 import type { Destinations } from './destinations.ts'
 import { createDrawing } from './draw.ts'
-import { type Flow, type FlowSeal, languageOf, type Problem } from './flow.ts'
+import { type Flow, type FlowSeal, languageOf, type Problem, toSignIn } from './flow.ts'
 import { createOpening } from './open-visit.ts'
 import { cookiesBlockedScreen } from './refusals.ts'
 import { createPageTickets, type PageTicket, type PageTickets } from './tickets.ts'
@@ -161,7 +161,7 @@ export function createVisits(needs: Needs) {
   const goToSignIn = (visit: Visit, path: string): Response =>
     place.within
       ? new Response(null, { status: 303, headers: { location: place.within.href } })
-      : go(visit, '/sign-in', { to: path, ...languageOf(visit.flow) })
+      : go(visit, '/sign-in', toSignIn(visit.flow, path))
 
   /** 303, by way of a page of ours where the address is not ours. */
   function leave(visit: Visit, to: string): Response {

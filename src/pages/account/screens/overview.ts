@@ -6,10 +6,18 @@ import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { writeList } from '../../../texts/dates.ts'
 import { nameOfLanguage } from '../../../texts/languages.ts'
 import { nameOfProvider } from '../../../texts/names.ts'
-import { badge, contactParts, group, notice, rowLink, rows, withTerms } from '../../frame/elements.ts'
+import { badge, contactParts, group, notice, rows, withTerms } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
-import { type AccountOffered, day, homePage, linkButton, passkeysRow } from '../elements.ts'
+import {
+  type AccountOffered,
+  day,
+  homePage,
+  linkButton,
+  onwardsButton,
+  pageRow,
+  passkeysRow,
+} from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 import { FEW_CODES, namesOfFactors, removalNotice } from './two-factor.ts'
 
@@ -34,9 +42,9 @@ function overviewNotices(visit: OwnVisit, offered: AccountOffered, { security }:
   const codesLeft = [pages.no_recovery_codes, pages.last_recovery_code][recoveryCodesLeft]
   const fewCodes = codesLeft ?? pages.few_recovery_codes.replace('{count}', String(recoveryCodesLeft))
   return html`${removalNotice(visit, security, offered)}
-${account.twoFactorEnabled && recoveryCodesLeft < FEW_CODES && notice(fewCodes, 'warn', linkButton(pages.new_codes, '/account/two-factor/codes', 'quiet little'))}
+${account.twoFactorEnabled && recoveryCodesLeft < FEW_CODES && notice(fewCodes, 'warn', linkButton(visit, pages.new_codes, '/account/two-factor/codes', 'quiet little'))}
 ${lacksTerms(account, offered.termsVersion) && newTerms()}
-${passwordIsAll && notice(pages.only_step_notice, 'warn', linkButton(pages.turn_on_two_factor, '/account/two-factor', 'quiet little'))}`
+${passwordIsAll && notice(pages.only_step_notice, 'warn', linkButton(visit, pages.turn_on_two_factor, '/account/two-factor', 'quiet little'))}`
 }
 
 export function overviewScreen(visit: OwnVisit, offered: AccountOffered, overview: Overview): Screen {
@@ -48,7 +56,7 @@ export function overviewScreen(visit: OwnVisit, offered: AccountOffered, overvie
     const isVerified = (kind === 'email' ? own.emailConfirmedAt : own.phoneConfirmedAt) !== null
     return (
       (value !== null || offered[kind]) &&
-      rowLink(`/account/${kind}`, {
+      pageRow(visit, `/account/${kind}`, {
         icon: kind === 'email' ? 'mail' : 'phone',
         label: pages[kind],
         detail: value ? contactParts(value) : pages.not_set,
@@ -62,11 +70,15 @@ export function overviewScreen(visit: OwnVisit, offered: AccountOffered, overvie
     visit,
     profile?.name ?? null,
     html`${overviewNotices(visit, offered, overview)}
-${group(pages.profile)}${rows([
-  rowLink('/account/profile', { icon: 'person', label: pages.name, detail: profile?.name ?? pages.not_set }),
+${own.twoFactorEnabled && onwardsButton(visit, offered)}${group(pages.profile)}${rows([
+  pageRow(visit, '/account/profile', {
+    icon: 'person',
+    label: pages.name,
+    detail: profile?.name ?? pages.not_set,
+  }),
   contact('email'),
   contact('phone'),
-  rowLink('/account/language', {
+  pageRow(visit, '/account/language', {
     icon: 'globe',
     label: pages.language,
     detail: nameOfLanguage(own.language),
@@ -74,16 +86,16 @@ ${group(pages.profile)}${rows([
 ])}
 ${group(pages.signing_in)}${rows(signingInRows(visit, offered, overview))}
 ${group(pages.where_signed_in)}${rows([
-  rowLink('/account/sessions', {
+  pageRow(visit, '/account/sessions', {
     icon: 'laptop',
     label: pages.sessions,
     detail: devices.replace('{count}', String(others)),
   }),
-  rowLink('/account/history', { icon: 'clock', label: pages.history, detail: pages.history_lead }),
+  pageRow(visit, '/account/history', { icon: 'clock', label: pages.history, detail: pages.history_lead }),
 ])}
 ${group(pages.data)}${rows([
-  rowLink('/account/export', { icon: 'download', label: pages.export, detail: pages.export_lead }),
-  rowLink('/account/delete', { icon: 'bin', label: pages.delete_account, detail: pages.delete_lead }),
+  pageRow(visit, '/account/export', { icon: 'download', label: pages.export, detail: pages.export_lead }),
+  pageRow(visit, '/account/delete', { icon: 'bin', label: pages.delete_account, detail: pages.delete_lead }),
 ])}`,
   )
 }
@@ -97,7 +109,7 @@ function signingInRows(
   const { account, methods } = security
   const changedAt = account.passwordChangedAt
   return [
-    rowLink('/account/password', {
+    pageRow(visit, '/account/password', {
       icon: 'lock',
       label: pages.password,
       detail:
@@ -107,7 +119,7 @@ function signingInRows(
             ? pages.changed_on.replace('{date}', day(visit, changedAt))
             : pages.is_set,
     }),
-    rowLink('/account/two-factor', {
+    pageRow(visit, '/account/two-factor', {
       icon: 'shield',
       label: pages.two_factor,
       detail: account.twoFactorEnabled
@@ -119,7 +131,7 @@ function signingInRows(
     }),
     offered.passkeys && passkeysRow(visit, passkeys),
     offered.providers.length > 0 &&
-      rowLink('/account/providers', {
+      pageRow(visit, '/account/providers', {
         icon: 'link',
         label: pages.providers,
         detail:

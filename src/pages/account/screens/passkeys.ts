@@ -3,18 +3,29 @@ import type { Security } from '../../../domain/self-service/me/me-schema.ts'
 import { field, rowForm, rows, submit, withoutPasskeys, wrongText } from '../../frame/elements.ts'
 import { html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
-import { ago, linkButton, otherCode, otherProofs, page, problemOf, proofFields } from '../elements.ts'
+import {
+  type AccountOffered,
+  ago,
+  linkButton,
+  onwardsButton,
+  otherCode,
+  otherProofs,
+  page,
+  problemOf,
+  proofFields,
+} from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 
 export function passkeysScreen(
   visit: OwnVisit,
+  offered: Pick<AccountOffered, 'applications'>,
   passkeys: readonly { id: string; name: string; createdAt: Date; lastUsedAt: Date | null }[],
 ): Screen {
   const { pages } = visit.texts
   return page(
     visit,
     pages.passkeys,
-    html`${
+    html`${onwardsButton(visit, offered)}${
       passkeys.length === 0
         ? html`<div class="card empty">${pages.no_passkeys}</div>`
         : rows(
@@ -35,7 +46,7 @@ export function passkeysScreen(
             ),
           )
     }
-<div class="section" data-with-passkeys hidden>${linkButton(pages.add_passkey, '/account/passkeys/add', '')}</div>${withoutPasskeys(visit)}`,
+<div class="section" data-with-passkeys hidden>${linkButton(visit, pages.add_passkey, '/account/passkeys/add', '')}</div>${withoutPasskeys(visit)}`,
     undefined,
     pages.passkeys_lead,
   )

@@ -75,7 +75,7 @@ ${proofFields(visit, security, problem)}${submit(button, danger ? 'danger' : '')
 export function startAgainScreen(visit: OwnVisit, title: string, path: string): Screen {
   const { pages } = visit.texts
   const why = visit.flow.problem === undefined && notice(pages.start_again)
-  return page(visit, title, html`${why}${linkButton(pages.start_over, path)}`)
+  return page(visit, title, html`${why}${linkButton(visit, pages.start_over, path)}`)
 }
 
 export function passwordScreen(visit: OwnVisit, security: Security, { minimumLength }: AccountOffered) {

@@ -57,7 +57,7 @@ export function linkScreen(visit: OwnVisit, security: Security): Screen {
   if (visit.ticket?.kind === 'done') {
     const { provider } = visit.ticket
     const linked = provider && fillSentence(pages.provider_linked, { provider: nameOfProvider(provider) })
-    const list = linkButton(pages.done, '/account/providers', 'main')
+    const list = linkButton(visit, pages.done, '/account/providers', 'main')
     return page(visit, pages.providers, html`${linked && notice(linked, 'good')}${list}`)
   }
   if (identity === null) return startAgainScreen(visit, pages.providers, '/account/providers')

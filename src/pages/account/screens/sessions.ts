@@ -6,7 +6,17 @@ import type { IconName } from '../../../platform/look/icons.ts'
 import { badge, group, icon, isolated, row, rows, submit } from '../../frame/elements.ts'
 import { type Html, html } from '../../frame/html.ts'
 import type { Screen } from '../../visits/visit.ts'
-import { type AccountOffered, ago, clockTime, day, deviceName, linkButton, page, time } from '../elements.ts'
+import {
+  type AccountOffered,
+  ago,
+  clockTime,
+  day,
+  deviceName,
+  linkButton,
+  onTheWay,
+  page,
+  time,
+} from '../elements.ts'
 import type { OwnVisit } from '../service.ts'
 
 /** Draws the actions on a session: the present one ends by signing out. */
@@ -107,7 +117,7 @@ export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], n
   const sentence = (type: string) =>
     pages[`event_${type.replaceAll('.', '_')}` as keyof typeof pages] as string | undefined
   const days = new Map<string, Html[]>()
-  const wasNotYou = html`<a href="/account/sessions">${pages.was_not_you}</a>`
+  const wasNotYou = html`<a href="${onTheWay(visit, '/account/sessions')}">${pages.was_not_you}</a>`
   let asks = false
   const told = events.flatMap((event) => {
     const what = sentence(event.type)
@@ -134,7 +144,7 @@ export function historyScreen(visit: OwnVisit, events: readonly EventRecord[], n
     pages.history,
     html`${list.length > 0 ? list : html`<div class="card empty">${pages.nothing_yet}</div>`}
 ${list.length > 0 && !asks && html`<p class="next">${wasNotYou}</p>`}
-${next !== null && linkButton(pages.older, `/account/history?cursor=${encodeURIComponent(next)}`)}`,
+${next !== null && linkButton(visit, pages.older, `/account/history?cursor=${encodeURIComponent(next)}`)}`,
     undefined,
     `${pages.history_lead} ${pages.times_in_utc}`,
   )

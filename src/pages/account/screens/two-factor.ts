@@ -10,7 +10,6 @@ import {
   icon,
   isolated,
   notice,
-  rowLink,
   rows,
   withContact,
 } from '../../frame/elements.ts'
@@ -24,6 +23,7 @@ import {
   onTheWay,
   onwardsButton,
   page,
+  pageRow,
   passkeysRow,
   problemOf,
   time,
@@ -52,7 +52,7 @@ export function removalNotice(
     html`${removalSentence(visit, removalAt)}${!byApp && how}`,
     'bad',
     byApp
-      ? linkButton(pages.keep_on, onTheWay(visit, '/account/two-factor/keep'), 'quiet little')
+      ? linkButton(visit, pages.keep_on, '/account/two-factor/keep', 'quiet little')
       : removalAgain(visit, offered),
     false,
   )
@@ -102,14 +102,14 @@ function factorRows(
   const isOn = badge(pages.on, 'good')
   const byApp = methods.includes('totp')
   const sent = (kind: 'email' | 'phone', label: string) =>
-    rowLink(onTheWay(visit, `/account/${kind}`), {
+    pageRow(visit, `/account/${kind}`, {
       icon: kind === 'email' ? 'mail' : 'phone',
       label,
       detail: contactParts(account[kind] ?? ''),
       badge: isOn,
     })
   return [
-    rowLink(onTheWay(visit, '/account/two-factor/app'), {
+    pageRow(visit, '/account/two-factor/app', {
       icon: 'phone',
       label: pages.method_totp,
       detail: byApp && appAddedAt ? html`${pages.added} ${ago(visit, appAddedAt)}` : pages.not_set_up,
@@ -117,7 +117,7 @@ function factorRows(
     }),
     !on &&
       account.passwordDigest !== null &&
-      rowLink(onTheWay(visit, '/account/two-factor/on'), {
+      pageRow(visit, '/account/two-factor/on', {
         icon: 'mail',
         label: pages.sent_codes,
         detail: pages.not_set_up,
@@ -126,7 +126,7 @@ function factorRows(
     methods.includes('sms') && sent('phone', pages.method_sms),
     on && offered.passkeys && passkeysRow(visit, passkeys, methods.includes('passkey') ? isOn : null),
     on &&
-      rowLink(onTheWay(visit, '/account/two-factor/codes'), {
+      pageRow(visit, '/account/two-factor/codes', {
         icon: 'key',
         label: pages.recovery_codes,
         detail: pages.recovery_codes_left.replace('{count}', String(recoveryCodesLeft)),
@@ -153,7 +153,7 @@ export function twoFactorScreen(
     visit,
     pages.two_factor,
     html`${removalNotice(visit, security, offered)}${on && onwardsButton(visit, offered)}${rows(factorRows(visit, security, offered, passkeys))}
-${on && removalAt === null && html`<div class="section">${linkButton(pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
+${on && removalAt === null && html`<div class="section">${linkButton(visit, pages.turn_off_two_factor, '/account/two-factor/off', 'quiet danger')}</div>`}`,
     undefined,
     on ? onLead : offLead,
   )
@@ -184,7 +184,7 @@ ${!wasOn && notice(pages.two_factor_on, 'good')}
 <div class="trio"><button class="button quiet" type="button" data-copy="codes" data-done="${pages.copied}" hidden>${icon('copy')}<span>${pages.copy}</span></button>
 <button class="button quiet" type="button" data-print hidden>${icon('print')}${pages.print}</button>
 <a class="button quiet" href="${file}" download="recovery-codes.txt">${icon('download')}${pages.save_file}</a></div>
-${onwardsButton(visit, offered) ?? linkButton(pages.codes_kept, '/account/two-factor', 'main')}`,
+${onwardsButton(visit, offered) ?? linkButton(visit, pages.codes_kept, '/account/two-factor', 'main')}`,
   }
 }
 
@@ -194,8 +194,8 @@ export function alreadyOnScreen(visit: OwnVisit, title: string, sentence: string
   return page(
     visit,
     title,
-    html`${notice(sentence, 'good')}${linkButton(pages.done, onTheWay(visit, '/account/two-factor'), 'main')}
-<p class="next"><a href="/account/two-factor/codes">${pages.codes_not_saved}</a></p>`,
+    html`${notice(sentence, 'good')}${linkButton(visit, pages.done, '/account/two-factor', 'main')}
+<p class="next"><a href="${onTheWay(visit, '/account/two-factor/codes')}">${pages.codes_not_saved}</a></p>`,
     problemOf({ ...visit, flow: {} }, []),
   )
 }

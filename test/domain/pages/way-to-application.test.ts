@@ -1,0 +1,147 @@
+/** Somebody whom an application sent comes back to it, whatever they do on the pages of their account before. */
+import { describe, expect, test } from 'bun:test'
+import { newEmail } from '../../helpers/api-client.ts'
+import { codeFor, entry, parametersOf, signedInBrowser } from '../../helpers/hand-over.ts'
+import {
+  openBrowser,
+  PAGE_HOST,
+  type PageBrowser,
+  pageSettings,
+  passProvider,
+} from '../../helpers/page-browser.ts'
+import { type CreationOptions, createPasskey } from '../../helpers/passkey-authenticator.ts'
+import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
+import { mergeSettings, startService } from '../../helpers/service.ts'
+import { socialSettings } from '../../helpers/social.ts'
+import { use } from '../../helpers/use-service.ts'
+
+const provider = use(startPretendProvider)
+const service = use(
+  () =>
+    startService({
+      settings: mergeSettings(pageSettings, socialSettings(provider.issuer), {
+        server: { language: 'en' },
+        passkeys: { rp_id: PAGE_HOST },
+        pages: { applications: [entry('ledger', { two_factor: true })] },
+      }),
+    }),
+  provider,
+)
+
+const linksOf = ({ source }: PageBrowser) =>
+  [...source.matchAll(/<a [^>]*href="(\/(?:account|oauth2|sign)[^"]*)"/g)].map(([, href = '']) =>
+    href.replaceAll('&amp;', '&'),
+  )
+const linkTo = (browser: PageBrowser, path: string) =>
+  linksOf(browser).find((href) => href.startsWith(`${path}?flow=`)) ?? `${path}: no link of the way`
+
+/** Two factors are wanted: the way leads by the page that turns them on. */
+async function onTheWay() {
+  const { browser, person } = await signedInBrowser(service)
+  await codeFor(browser, 'ledger', { scope: 'openid' })
+  await browser.open(linkTo(browser, '/account/two-factor'))
+  return { browser, person, password: person.password, factors: browser.address }
+}
+
+async function withTwoFactors() {
+  const way = await onTheWay()
+  const { browser, person, password, factors } = way
+  await browser.open(linkTo(browser, '/account/two-factor/on'))
+  await browser.press('Send a code', { password })
+  await browser.press('Confirm', { otp: await service.inbox.nextCode(person.identifier) })
+  const [, recoveryCode = ''] = /<li>([\w-]+)<\/li>/.exec(browser.html) ?? []
+  await browser.open(factors)
+  return { ...way, proof: { password, otp: recoveryCode } }
+}
+
+async function expectLedger(browser: PageBrowser) {
+  expect(browser.html).toContain('Continue to Ledger')
+  await browser.open(linkTo(browser, '/oauth2/continue'))
+  expect(parametersOf(browser).get('code')).toBeTruthy()
+}
+
+/** Every page that links lead to from here, and the links that drop the way. */
+async function walk(browser: PageBrowser) {
+  const [seen, dropping, waiting] = [new Set<string>(), [] as string[], [browser.address]]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [path = ''] = next.split('?')
+    if (seen.has(path)) continue
+    seen.add(path)
+    await browser.open(next)
+    for (const href of linksOf(browser)) {
+      if (!href.includes('flow=')) dropping.push(`${path} to ${href}`)
+      else if (!href.startsWith('/oauth2/')) waiting.push(href)
+    }
+  }
+  return { seen: [...seen], dropping }
+}
+
+describe('the way to an application', () => {
+  test('is kept by every link of the pages of an account', async () => {
+    const before = await walk((await onTheWay()).browser)
+    expect(before.dropping).toEqual([])
+    const { browser } = await withTwoFactors()
+    const after = await walk(browser)
+    expect(after.dropping).toEqual([])
+    for (const path of ['email', 'passkeys/add', 'providers', 'history', 'two-factor/off', 'delete'])
+      expect(after.seen).toContain(`/account/${path}`)
+  })
+
+  test('is kept by a change of a contact and of the language', async () => {
+    const { browser, proof } = await withTwoFactors()
+    const contact = newEmail()
+    await browser.open(linkTo(browser, '/account/email'))
+    await browser.press('Send a code', { contact, ...proof })
+    await service.inbox.nextCode(contact)
+    await browser.press('Send it again')
+    await browser.press('Confirm', { otp: await service.inbox.nextCode(contact) })
+    expect([browser.path, browser.said]).toEqual(['/account', 'Saved.'])
+    await browser.open(linkTo(browser, '/account/language'))
+    await browser.press('Save', { language: 'en' })
+    await expectLedger(browser)
+  })
+
+  test('is kept by a passkey that is added', async () => {
+    const { browser, proof } = await withTwoFactors()
+    await browser.open(linkTo(browser, '/account/passkeys'))
+    await browser.open(linkTo(browser, '/account/passkeys/add'))
+    const [, options = ''] = /data-options="([^"]*)"/.exec(browser.source) ?? []
+    const answer = await browser.post(options, proof)
+    const made = createPasskey((await answer.json()) as CreationOptions, `https://${PAGE_HOST}`)
+    await browser.press('Add a passkey', { credential: JSON.stringify(made.credential) })
+    expect(browser.path).toBe('/account/passkeys')
+    await expectLedger(browser)
+  })
+
+  test('is kept by an account of a provider that is linked, or refused there', async () => {
+    const { browser, proof } = await withTwoFactors()
+    provider.present(newPerson({ email: newEmail(), email_verified: true }))
+    await browser.open(linkTo(browser, '/account'))
+    await browser.open(linkTo(browser, '/account/providers'))
+    await browser.send('/account/providers/link')
+    await passProvider(browser, 'access_denied')
+    await browser.send('/account/providers/link')
+    await passProvider(browser)
+    await browser.press('Link', proof)
+    expect([browser.path, browser.said]).toEqual(['/account/providers', 'Your P1 account is linked.'])
+    await browser.open(linkTo(browser, '/account'))
+    await expectLedger(browser)
+  })
+
+  test('is kept where a form could not be taken, and by a session that ended', async () => {
+    const { browser, person, proof } = await withTwoFactors()
+    await browser.open(linkTo(browser, '/account/two-factor/codes'))
+    const { action } = browser.forms.find((form) => form.action.startsWith('/account/two-factor/codes'))!
+    const refused = await browser.post(action, proof, { 'sec-fetch-site': 'cross-site' })
+    expect(refused.status).toBe(422)
+    expect(await refused.text()).toContain('href="/account/two-factor/codes?flow=')
+    const { address } = browser
+    await browser.send('/sign-out')
+    await browser.open(address)
+    await browser.press('Sign in', { identifier: person.identifier, password: person.password })
+    await browser.press('Sign in', { otp: await service.inbox.nextCode(person.identifier) })
+    expect(browser.path).toBe('/leave')
+    await expectLedger(browser)
+    expect((await openBrowser(service.url).open(address)).path).toBe('/sign-in')
+  })
+})
