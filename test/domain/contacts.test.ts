@@ -185,13 +185,16 @@ describe.each(shapes)('contacts on %s', (shape) => {
     },
   )
 
-  test('an identifier that somebody else proves in between is not taken from them', async () => {
-    const { bearer } = await signedIn()
+  test('an identifier that somebody else proves in between is not taken from them, and other codes live on', async () => {
+    const { identifier, bearer } = await signedIn()
     const phone = newPhone()
     const otp = await changeCode(bearer, phone)
+    const reset = await service.askCode('password/forgot', identifier)
     const owner = await service.signUp(phone)
     expectRefusal(await confirm(bearer, 'phone', otp), 'invalid_code')
     expect((await service.logIn(owner)).account.phone).toBe(phone)
+    const chosen = { password: PASSWORD, password_confirmation: PASSWORD }
+    expect((await service.post('password/reset', { identifier, otp: reset, ...chosen })).status).toBe(200)
   })
 
   test('a second request voids the first', async () => {

@@ -6,7 +6,7 @@ import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
-import { race } from '../helpers/race.ts'
+import { onlySuccess, race, untilAvailable } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { useService } from '../helpers/use-service.ts'
 
@@ -123,25 +123,36 @@ describe('support', () => {
     })
   })
 
+  /** The call by which the person chooses a new password with the code that was just sent. */
+  const waitingReset = async (identifier: string) => ({
+    identifier,
+    otp: await service.askCode('password/forgot', identifier),
+    password: 'another long phrase',
+    password_confirmation: 'another long phrase',
+  })
+
   test('a refused removal of a contact leaves the code that the person waits for; a removal ends it', async () => {
     const { identifier, uuid } = await person()
-    const forgotten = async () => {
-      const otp = await service.askCode('password/forgot', identifier)
-      return {
-        identifier,
-        otp,
-        password: 'another long phrase',
-        password_confirmation: 'another long phrase',
-      }
-    }
-    const waiting = await forgotten()
+    const waiting = await waitingReset(identifier)
     expectRefusal(await call('DELETE', `accounts/${uuid}/email`), 'last_sign_in_method')
     expectRefusal(await call('DELETE', `accounts/${uuid}/phone`), 'contact_not_found')
     expect((await service.post('password/reset', waiting)).status).toBe(200)
     await call('PUT', `accounts/${uuid}/phone`, { value: newPhone(), verified: true })
-    const ended = await forgotten()
+    const ended = await waitingReset(identifier)
     expect((await call('DELETE', `accounts/${uuid}/phone`)).status).toBe(200)
     expectRefusal(await service.post('password/reset', ended), 'invalid_code')
+  })
+
+  test('of 32 accounts that get one contact at once, the others keep the codes that their people wait for', async () => {
+    const accounts = await Promise.all(Array.from({ length: 32 }, person))
+    const waiting = await Promise.all(accounts.map(({ identifier }) => waitingReset(identifier)))
+    const value = newPhone()
+    const answers = await race(accounts, ({ uuid }) =>
+      untilAvailable(() => call('PUT', `accounts/${uuid}/phone`, { value, verified: true })),
+    )
+    const winner = answers.indexOf(onlySuccess(answers, 'identifier_taken'))
+    const resets = await Promise.all(waiting.map((reset) => service.post('password/reset', reset)))
+    expect(resets.map(({ status }) => status)).toEqual(resets.map((_, at) => (at === winner ? 422 : 200)))
   })
 
   describe('two factors', () => {

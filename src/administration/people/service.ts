@@ -224,29 +224,24 @@ function createContactWork(needs: Needs, readContact: PersonReader['readContact'
     const waits = account.accountConfirmedAt === null && !verified
     const sends = waits && (corrects || limits.counters.mayReceive(contact))
     if (sends) await registration.chargeFor(account, contact)
-    const [messages] = await Promise.all([noticesOfPut(account, contact), codes.kill(account.uuid)])
+    const told = await noticesOfPut(account, contact)
     const how = { verified, corrects: corrects ? config.accounts.roleId : null }
-    const outcome = await people.putContact(account, contact, how, messages, clock.now())
+    const ends = { notices: told, endCodes: codes.ending(account.uuid) }
+    const outcome = await people.putContact(account, contact, how, ends, clock.now())
     if (outcome !== 'put') throw new AppError(refusedPuts[outcome])
     const changed = await directory.find(uuid)
     if (sends) await registration.sendFor(changed)
     return directory.describe(changed)
   }
 
-  /**
-   * A refusal leaves the codes that were sent. Where the account changes meanwhile, so that the contact has to stay after all,
-   * that change has ended them.
-   */
   async function removeContact(uuid: string, kind: Identifier['kind']): Promise<AccountDetails> {
     const account = await directory.find(uuid)
     requireOrdinary(account)
     if (contactOf(account, kind) === null) throw new AppError('contact_not_found')
     if (!mayRemoveContact(account, kind)) throw new AppError('last_sign_in_method')
-    const [messages] = await Promise.all([
-      notices.about(account, kind === 'email' ? 'email_removed' : 'phone_removed'),
-      codes.kill(account.uuid),
-    ])
-    const outcome = await people.removeContact(account, kind, messages, clock.now())
+    const messages = await notices.about(account, kind === 'email' ? 'email_removed' : 'phone_removed')
+    const ends = { notices: messages, endCodes: codes.ending(account.uuid) }
+    const outcome = await people.removeContact(account, kind, ends, clock.now())
     if (outcome === 'gone') throw new AppError('account_not_found')
     if (outcome === 'not_found') throw new AppError('contact_not_found')
     if (outcome === 'last') throw new AppError('last_sign_in_method')

@@ -25,6 +25,7 @@ import { recordEvents } from '../../domain/foundation/events/event-sql.ts'
 import type { Email } from '../../domain/foundation/identifiers/email.ts'
 import type { Identifier } from '../../domain/foundation/identifiers/identifier.ts'
 import type { Phone } from '../../domain/foundation/identifiers/phone.ts'
+import type { EndCodes } from '../../domain/messages/codes/service.ts'
 import type { NewMessage } from '../../domain/messages/outbox/message.ts'
 import { addNotices, supersedeCodes } from '../../domain/messages/outbox/queue-sql.ts'
 import { dropContactChanges } from '../../domain/sign-in/undo/contact-changes-sql.ts'
@@ -166,18 +167,26 @@ const claimOf = ({ kind, key }: Identifier, now: Date) => ({
   phoneTag: kind === 'phone' ? randomBytes(2) : null,
 })
 
-/** What ends with a change of the contacts, which the notices tell of. */
-const endBefore = (
+/** What a change of the contacts ends, and the notices that tell of it. */
+interface Ends {
+  notices: NewMessage[]
+  endCodes: EndCodes
+}
+
+/** It comes last in its transaction, as `endCodes` has to. */
+async function endBefore(
   transaction: Executor,
   { id: accountId, uuid }: Account,
-  notices: NewMessage[],
+  { notices, endCodes }: Ends,
   now: Date,
-) =>
-  Promise.all([
+) {
+  await Promise.all([
     transaction.run(dropContactChanges, { accountId }),
     transaction.run(supersedeCodes, { codeSubject: uuid, now }),
     addNotices(transaction, notices, now),
   ])
+  await endCodes(transaction)
+}
 
 /** Somebody else has the contact. */
 export const isTaken = (error: unknown) =>
@@ -232,7 +241,7 @@ export function createPeopleStore(database: Database) {
       { id: accountId, uuid }: Account,
       identifier: Email | Phone,
       { verified, corrects }: { verified: boolean; corrects: number | null },
-      notices: NewMessage[],
+      ends: Ends,
       now: Date,
     ): Promise<'put' | 'taken' | 'gone' | 'not_theirs'> {
       const { kind, key } = identifier
@@ -255,9 +264,9 @@ export function createPeopleStore(database: Database) {
             transaction.run(putRegistration, { accountId, key, verified, now }),
             !verified && isRegistration(account) && transaction.run(claim, claimOf(identifier, now)),
             verified && endClaimsTo(transaction, accountId, [{ kind, key }]),
-            endBefore(transaction, account, notices, now),
             recordEvents(transaction, [{ type, account: uuid, data: { contact: kind, verified } }], now),
           ])
+          await endBefore(transaction, account, ends, now)
           return 'put'
         })
       return unlessTaken(write, 'taken')
@@ -266,7 +275,7 @@ export function createPeopleStore(database: Database) {
     removeContact: (
       { id: accountId, uuid }: Account,
       kind: Identifier['kind'],
-      notices: NewMessage[],
+      ends: Ends,
       now: Date,
     ): Promise<'removed' | 'not_found' | 'last' | 'gone'> =>
       withHeldAccount(database, accountId, async (transaction, held) => {
@@ -278,9 +287,9 @@ export function createPeopleStore(database: Database) {
         const event = { type: 'identifier.removed' as const, account: uuid, data: { contact: kind } }
         await Promise.all([
           putContacts(transaction, accountId, { ...contacts, [kind]: null }, now),
-          endBefore(transaction, account, notices, now),
           recordEvents(transaction, [event], now),
         ])
+        await endBefore(transaction, account, ends, now)
         return 'removed'
       }),
   }

@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Config } from '../../../platform/config/types.ts'
 import type { Ground } from '../../../platform/ground.ts'
+import type { Executor } from '../../../platform/postgres/database.ts'
 import type { ServerSecret } from '../../../platform/secret.ts'
 import { AppError } from '../../../texts/errors.ts'
 import { decoySubject } from '../../foundation/decoys/decoys.ts'
@@ -50,6 +51,9 @@ interface Needs extends Pick<Ground, 'clock' | 'secret'> {
   onWrong?(): Promise<void>
   metrics?: Pick<Metrics, 'count'>
 }
+
+/** Called last in a transaction. */
+export type EndCodes = (transaction: Executor) => Promise<void>
 
 export type CodeService = ReturnType<typeof createCodeService>
 
@@ -177,12 +181,18 @@ export function createCodeService(needs: Needs) {
     reveal,
     attempt,
     compare,
-    /** Ends every code of the subject, also those whose message is still on its way. */
-    async kill(subject: string): Promise<void> {
-      const now = clock.now()
-      // The code is not removed: a sending that finds no code would put its own there.
-      await store.kill(subject, { hash: randomBytes(32), expiresAt: expiry(now) }, now)
-    },
+    /**
+     * Gives what ends every code of the subject, also those whose message is still on its way, for the transaction of the
+     * change after which none may be used. It comes last there: a change that is refused must leave them, and those in
+     * Redis do not come back.
+     */
+    ending:
+      (subject: string): EndCodes =>
+      async (transaction) => {
+        const now = clock.now()
+        // The code is not removed: a sending that finds no code would put its own there.
+        await store.kill(subject, { hash: randomBytes(32), expiresAt: expiry(now) }, now, transaction)
+      },
     /**
      * The decoy subject for an identifier without an account: the same keys and the same work, and no code is ever
      * right.

@@ -133,7 +133,7 @@ export function createPostgresCodeStore(database: Database): CodeStore {
     },
     holds: async ({ subject, purpose }, hash, attempts, at, orSpent = false) =>
       (await database.first(holds, { subject, purpose, hash, attempts, now: at, orSpent }))!.holds,
-    kill: (subject, code) => database.run(kill, { subject, ...code }),
+    kill: (subject, code, _, transaction = database) => transaction.run(kill, { subject, ...code }),
     sweep: (at, limit) => sweep(database, { now: at, limit }),
   }
 }

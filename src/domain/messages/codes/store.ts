@@ -5,6 +5,7 @@
  * nobody's attempts end somebody else's code. Of any number of callers with the right hash exactly one gets `right`. A
  * code ends after `attempts` wrong attempts, when it expires, and when it is used; every code has an expiry.
  */
+import type { Executor } from '../../../platform/postgres/database.ts'
 import { type CallerGroup, callerGroups } from '../../foundation/limits/callers.ts'
 
 export const codePurposes = [
@@ -75,9 +76,14 @@ export interface CodeStore {
   /**
    * Ends the codes of the subject for every purpose and group, also those whose message is still on its way: `hash`
    * matches no code, and stays until `expiresAt`. A used code stays as it is, so that parallel calls with it still get
-   * `spent`.
+   * `spent`. With `transaction` those in PostgreSQL end with it or not at all; those in Redis end at once.
    */
-  kill(subject: string, code: { hash: Uint8Array; expiresAt: Date }, now: Date): Promise<void>
+  kill(
+    subject: string,
+    code: { hash: Uint8Array; expiresAt: Date },
+    now: Date,
+    transaction?: Executor,
+  ): Promise<void>
   /** Removes up to `limit` expired codes and returns how many it removed. Redis does this by itself and returns 0. */
   sweep(now: Date, limit: number): Promise<number>
 }

@@ -108,11 +108,11 @@ export function createContactsService(needs: Needs) {
     const identifier = readIdentifier(change.destination, defaultCountry)
     admission.requireDomain(identifier)
     await testIdentities.refuse(identifier)
-    const [told] = await Promise.all([
-      isTheSame(signedIn, change) ? nothingTold : toldOf(signedIn, kind, purposes[kind].notice, client),
-      codes.kill(account.uuid),
-    ])
-    const changed = await store.confirm(signedIn, change, told, clock.now())
+    const told = isTheSame(signedIn, change)
+      ? nothingTold
+      : await toldOf(signedIn, kind, purposes[kind].notice, client)
+    const ends = { ...told, endCodes: codes.ending(account.uuid) }
+    const changed = await store.confirm(signedIn, change, ends, clock.now())
     if (changed === null) throw new AppError('invalid_code')
     return accountRecord(changed, config.accounts.passwordDigest)
   }
@@ -140,11 +140,9 @@ export function createContactsService(needs: Needs) {
       if (await isLastMethod(account, kind)) throw new AppError('last_sign_in_method')
     }
     await reauthentication.require(signedIn, proof, client, { admit })
-    const [told] = await Promise.all([
-      toldOf(signedIn, kind, purposes[kind].removal, client),
-      codes.kill(account.uuid),
-    ])
-    const outcome = await store.remove(signedIn, kind, usable, told, clock.now())
+    const told = await toldOf(signedIn, kind, purposes[kind].removal, client)
+    const ends = { ...told, endCodes: codes.ending(account.uuid) }
+    const outcome = await store.remove(signedIn, kind, usable, ends, clock.now())
     if (outcome === 'session_over') throw new AppError('invalid_token', { cause: outcome })
     if (outcome === 'not_found') throw new AppError('contact_not_found')
     if (outcome === 'last_sign_in_method') throw new AppError('last_sign_in_method')

@@ -31,6 +31,7 @@ import {
 } from '../../accounts/core/sign-in-methods-sql.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { EndCodes } from '../../messages/codes/service.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import {
   addNotices,
@@ -51,6 +52,10 @@ import { type Keeping, rememberReplaced } from '../../sign-in/undo/undo-sql.ts'
 /** The parts of a change beside the contact itself: the notices, and how the contact before it can come back. */
 export interface ContactNotices extends Keeping {
   notices: NewMessage[]
+}
+
+interface Ends extends ContactNotices {
+  endCodes: EndCodes
 }
 
 const isThatChange = (p: Placeholders<'accountId' | 'kind'>) =>
@@ -198,7 +203,7 @@ export function createContactStore(database: Database) {
     confirm: (
       { account: { id: accountId, uuid }, sessionId }: AccountSession,
       { kind, destinationKey: key, codeSubject: subject }: ContactChange,
-      { notices, ...keeping }: ContactNotices,
+      { notices, endCodes, ...keeping }: Ends,
       now: Date,
     ): Promise<Account | null> =>
       verifyIdentifier(kind, () =>
@@ -221,6 +226,7 @@ export function createContactStore(database: Database) {
             addNotices(transaction, notices, now),
             recordEvents(transaction, [{ type, account: uuid, data: { contact: kind } }], now),
           ])
+          await endCodes(transaction)
           return account
         }),
       ),
@@ -242,7 +248,7 @@ export function createContactStore(database: Database) {
       { account: { id: accountId, uuid }, sessionId }: AccountSession,
       kind: Identifier['kind'],
       { providers, rpId }: Pick<UsableMethods, 'providers' | 'rpId'>,
-      { notices, ...keeping }: ContactNotices,
+      { notices, endCodes, ...keeping }: Ends,
       now: Date,
     ): Promise<Account | 'not_found' | 'last_sign_in_method' | 'session_over'> =>
       withHeldAccount(database, accountId, async (transaction, held) => {
@@ -264,6 +270,7 @@ export function createContactStore(database: Database) {
           addNotices(transaction, notices, now),
           recordEvents(transaction, [event], now),
         ])
+        await endCodes(transaction)
         return account
       }),
     /** Removes requests whose code expired long ago; returns their number. */

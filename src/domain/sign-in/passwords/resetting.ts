@@ -99,10 +99,8 @@ export function createResetting(needs: ResettingNeeds, check: Check) {
     caller: Caller,
     client: DeviceSource,
   ): Promise<string[]> {
-    const [password] = await Promise.all([
-      prepare(account, newPassword, identifier, client, { owner: caller.group === 'owner' }),
-      codes.kill(account.uuid),
-    ])
+    const isOwner = caller.group === 'owner'
+    const password = await prepare(account, newPassword, identifier, client, { owner: isOwner })
     const permit = admission.permit(noEntry, identifier, decision)
     const removed = await store.reset(account, identifier, password, permit, clock.now())
     if (removed === null) throw (await refusalOf(account, identifier)) ?? new AppError('invalid_code')
@@ -139,7 +137,8 @@ export function createResetting(needs: ResettingNeeds, check: Check) {
       hashing.hash(password, { admitted: true, owner }),
       notices.about(account, 'password_changed', { contacts }),
     ])
-    return { digest, keptDevice: devices.tagOf(account.uuid, fingerprint), notices: messages }
+    const keptDevice = devices.tagOf(account.uuid, fingerprint)
+    return { digest, keptDevice, notices: messages, endCodes: codes.ending(account.uuid) }
   }
 
   /** It is counted by the client's address alone: a stranger who tries codes uses up nothing of the account's. */
@@ -162,7 +161,6 @@ export function createResetting(needs: ResettingNeeds, check: Check) {
     const permit = admission.permit(noEntry, sentTo)
     const removed = await store.resetByCode(matched, password, permit, clock.now())
     if (removed === null) throw new AppError('invalid_code')
-    await codes.kill(account.uuid)
     await forgetStrangers(needs, account, 'key' in name ? [name.key] : [], client)
     return removed
   }

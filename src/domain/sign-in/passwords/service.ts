@@ -34,16 +34,17 @@ export function createPasswordsService(needs: Needs) {
   ): Promise<void> {
     const { account } = signedIn
     check(body, ownIdentifiers(account, config.accounts.defaultCountry))
-    const { current_password: password, otp, credential, refresh_token } = body
-    const proof = { password, otp, credential, refresh_token }
+    const { current_password, otp, credential, refresh_token } = body
+    const proof = { password: current_password, otp, credential, refresh_token }
     await reauthentication.require(signedIn, proof, client, { passwordField: 'current_password' })
     const digest = await hashing.hash(body.password, { owner: true })
-    const [messages] = await Promise.all([
-      notices.about(account, 'password_changed'),
-      codes.kill(account.uuid),
-    ])
-    const keptDevice = devices.keptOf(account.uuid, signedIn)
-    const changed = await store.change(signedIn, { digest, keptDevice, notices: messages }, clock.now())
+    const password = {
+      digest,
+      keptDevice: devices.keptOf(account.uuid, signedIn),
+      notices: await notices.about(account, 'password_changed'),
+      endCodes: codes.ending(account.uuid),
+    }
+    const changed = await store.change(signedIn, password, clock.now())
     if (changed === 'session_over') throw new AppError('invalid_token', { cause: changed })
     if (changed === 'other_password') throw wrongPassword('current_password')
   }

@@ -25,6 +25,7 @@ import type { NewEvent } from '../../foundation/events/event.ts'
 import type { EventData } from '../../foundation/events/event-data-schema.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { EndCodes } from '../../messages/codes/service.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { addNotices } from '../../messages/outbox/queue-sql.ts'
 import { isRecent, naming, recentSince, removeAdditions } from '../undo/additions-sql.ts'
@@ -37,6 +38,7 @@ interface NewPassword {
   keptDevice: Uint8Array | null
   /** Queued when, and only when, the password was replaced. */
   notices: NewMessage[]
+  endCodes: EndCodes
 }
 
 /** The passkeys and identities that go: `recent` as with every reset, or as the administrator said who made the code. */
@@ -155,8 +157,10 @@ export function createPasswordStore(database: Database) {
       const data = { code: matched.kind, ...(proved && { contact: proved.kind }) }
       const reset = { ...password, going: goingWith(matched), permit, data, now }
       // The contact may have gone since the code was sent there; the account it was made for is the same.
-      const removed = proved && (await resetByContact(transaction, account, proved, reset))
-      return removed ?? resetByAdministrator(transaction, account, reset)
+      const byContact = proved && (await resetByContact(transaction, account, proved, reset))
+      const removed = byContact ?? (await resetByAdministrator(transaction, account, reset))
+      await password.endCodes(transaction)
+      return removed
     })
 
   return {
@@ -180,7 +184,9 @@ export function createPasswordStore(database: Database) {
       return verifyIdentifier(kind, () =>
         withHeldAccount(database, accountId, async (transaction, held) => {
           const account = await held
-          return account && resetByContact(transaction, account, identifier, reset)
+          const removed = account && (await resetByContact(transaction, account, identifier, reset))
+          if (removed !== null) await password.endCodes(transaction)
+          return removed
         }),
       )
     },
@@ -202,7 +208,7 @@ export function createPasswordStore(database: Database) {
      */
     async change(
       { account, sessionId }: AccountSession,
-      { digest, keptDevice, notices }: NewPassword,
+      { digest, keptDevice, notices, endCodes }: NewPassword,
       now: Date,
     ): Promise<'changed' | 'other_password' | 'session_over'> {
       const { id: accountId, uuid } = account
@@ -217,6 +223,7 @@ export function createPasswordStore(database: Database) {
           addNotices(transaction, notices, now),
           recordEvents(transaction, [{ type: 'password.changed', account: uuid }], now),
         ])
+        await endCodes(transaction)
         return 'changed'
       })
     },

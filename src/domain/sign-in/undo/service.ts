@@ -79,11 +79,11 @@ export function createUndoService(needs: Needs) {
     const undoable = await store.find(hash, clock.now())
     if (undoable === null || undoable.isUsed) return outcomeOf('invalid', undoable)
     if (undoable.isTaken) return outcomeOf('taken', undoable)
-    const [messages] = await Promise.all([
-      noticesOf(undoable, isByAdministrator),
-      codes.kill(undoable.account.uuid),
-    ])
-    const done = await store.restore(hash, undoable, messages, clock.now())
+    const ends = {
+      notices: await noticesOf(undoable, isByAdministrator),
+      endCodes: codes.ending(undoable.account.uuid),
+    }
+    const done = await store.restore(hash, undoable, ends, clock.now())
     return outcomeOf(done === 'used' ? 'invalid' : done, undoable)
   }
 

@@ -20,6 +20,7 @@ import { contactsOf, otherOf, putContacts } from '../../accounts/core/contacts-s
 import { dropApp, dropEnrolment } from '../../credentials/authenticators/factors-sql.ts'
 import { recordEvents } from '../../foundation/events/event-sql.ts'
 import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import type { EndCodes } from '../../messages/codes/service.ts'
 import type { NewMessage } from '../../messages/outbox/message.ts'
 import { addNotices } from '../../messages/outbox/queue-sql.ts'
 import { isRecent, naming, recentSince, removeAdditions } from './additions-sql.ts'
@@ -177,7 +178,7 @@ export function createUndoStore(database: Database) {
     async restore(
       hash: Uint8Array,
       { account, kind }: NonNullable<Awaited<ReturnType<typeof findUndoable>>>,
-      notices: NewMessage[],
+      { notices, endCodes }: { notices: NewMessage[]; endCodes: EndCodes },
       now: Date,
     ): Promise<'restored' | 'used' | 'taken'> {
       const done = await verifyIdentifier(kind, () =>
@@ -186,6 +187,7 @@ export function createUndoStore(database: Database) {
           const [present, link] = await Promise.all([held, transaction.first(takeLink, taking)])
           if (present === null || link === null) return null
           await restore(transaction, present, link, notices, now)
+          await endCodes(transaction)
           return 'restored' as const
         }),
       )
