@@ -16,7 +16,7 @@ import type { Traffic } from './traffic.ts'
 export const CLIENTS = 64
 export const SERVER_SECRET = 'ab'.repeat(32)
 
-/** An acknowledged commit is on the disk. The extension counts round trips. */
+/** An acknowledged commit is on the disk: not in memory, as for tests. The extension counts round trips. */
 export const postgresSettings = {
   fsync: 'on',
   full_page_writes: 'on',
@@ -78,7 +78,9 @@ export type Poterne = Awaited<ReturnType<Bench['startPoterne']>>
 /** `given`: the executable to measure instead of dist/poterne. */
 export function createBench(quick: boolean, given: string | undefined, progress: (text: string) => void) {
   const executable = once(async () => given ?? builtExecutable())
-  const postgres = once(() => startPostgres({ settings: postgresSettings }))
+  const postgres = once(() =>
+    startPostgres({ directory: newDirectory('postgres'), settings: postgresSettings }),
+  )
   const redis = once(() => startRedis())
   const newDatabase = async () => (await createDatabase({ migrated: false, server: await postgres() })).url
   const newStores = async () => ({

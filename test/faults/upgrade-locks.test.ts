@@ -7,6 +7,7 @@ import type { Database } from '../../src/platform/postgres/database.ts'
 import { applyMigrations } from '../../src/platform/postgres/migrate.ts'
 import { createFilled, earlier, own, type Series, stages } from '../helpers/filled-database.ts'
 import { type Waits, watchLocks } from '../helpers/lock-watch.ts'
+import { newDirectory } from '../helpers/run-directory.ts'
 import { startPostgres } from '../helpers/servers.ts'
 import { reduced, soaking } from '../helpers/soak.ts'
 
@@ -42,7 +43,10 @@ test.each<[string, Series]>([
   ['since', own],
 ])('no migration after the first keeps anybody waiting for a second: those %s', async (_, series) => {
   const server = soaking
-    ? await startPostgres({ settings: { fsync: 'on', full_page_writes: 'on', max_wal_size: '4GB' } })
+    ? await startPostgres({
+        directory: newDirectory('postgres'),
+        settings: { fsync: 'on', full_page_writes: 'on', max_wal_size: '4GB' },
+      })
     : undefined
   const filled = await createFilled(ACCOUNTS, series, server && { server })
   const watch = await watchLocks(filled.url, ACCOUNTS)
