@@ -515,6 +515,8 @@ describe('the page of administration', () => {
       await heading(stale, bob.person.identifier)
       await press(page, 'Lost phone…')
       expect((await page.textContent('dialog')) ?? '').toContain('It happens in 24 hours')
+      // It can be stopped, so that it is no button of danger.
+      expect(await page.getAttribute('dialog button[type=submit]', 'class')).toBe('button')
       await page.click('dialog button[type=submit]')
       await page.waitForSelector('.notice:has-text("Two-factor sign-in is turned off on")')
       await look(page, 'account-removal-waits')

@@ -189,18 +189,18 @@ async function removeTwoFactor({ account, path, act, refresh }) {
     return refresh()
   }
   const title = say('remove_two_factor_of', { name: nameOf(account) })
-  const when = session.administrator.role === 'support' ? 'removed_tomorrow' : 'removed_at_once'
+  const waits = session.administrator.role === 'support'
   const count = present.recovery_codes
   const why = element('p', {}, [
     count > 0 && element('b', {}, `${say('ask_for_code', { count })} `),
     `${say('remove_two_factor_why')} `,
-    element('b', {}, say(when)),
+    element('b', {}, say(waits ? 'removed_tomorrow' : 'removed_at_once')),
   ])
   const done = ({ due_at: due }) =>
     due ? say('removal_asked', { time: exactTime(due) }) : say('two_factor_removed')
   await act.ask(done, title, why, {
     label: say('remove_two_factor'),
-    danger: true,
+    danger: !waits,
     submit: () => call('DELETE', `${path}/two-factor`),
   })
 }

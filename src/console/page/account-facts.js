@@ -76,10 +76,7 @@ function contacts(context) {
       value === null ? none() : [element('span', { class: 'any' }, breakable(value, IN_TITLE)), ' ', mark],
       mayWrite &&
         link(say(value === null ? 'add' : 'change'), label, () => changeContact(context, kind, value)),
-      // Without any contact there is nowhere to tell of anything.
-      account.email !== null &&
-        account.phone !== null &&
-        account.removable_contacts.includes(kind) &&
+      account.removable_contacts.includes(kind) &&
         mayEverything('accounts:write') &&
         link(say('remove'), label, () => removeContact(context, kind, value), 'removes'),
     ]
