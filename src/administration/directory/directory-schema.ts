@@ -187,6 +187,7 @@ const refusal = namedObject(
 )
 export const refusalRecord = accountRefusal.read
 const contactKind = t.Union([t.Literal('email'), t.Literal('phone')])
+export const contactKinds = contactKind.anyOf.map((kind) => kind.const)
 const formerContact = recordOf<FormerContact>()({
   id: [integer(), ({ id }) => id],
   contact: [contactKind, ({ kind }) => kind],

@@ -27,6 +27,7 @@ import {
   type AccountPatch,
   type AccountQuery,
   contactChangeRecord,
+  contactKinds,
   type ListedAccount,
   listedRecord,
   refusalRecord,
@@ -64,7 +65,6 @@ const NAMES_PERSON: ReadonlySet<string> = new Set(['email', 'phone', 'uuid', 'id
 const isMeant = (search: AccountSearch, { id }: { id: number }): boolean =>
   search.by === 'part' ? search.id === id : NAMES_PERSON.has(search.by)
 
-const contactKinds = ['email', 'phone'] as const
 const GROUPS_KEPT_MS = 60_000
 const MAXIMUM_SESSIONS = 1000
 const MAXIMUM_ADMINISTRATORS = 1000
