@@ -7,7 +7,7 @@ import { dumpTables } from '../helpers/database.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
 import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
-import { expectRefusal } from '../helpers/refusals.ts'
+import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
 import { rareShapes, ruleOn, type Shape, startService } from '../helpers/service.ts'
 import { longTest } from '../helpers/soak.ts'
 import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
@@ -219,6 +219,24 @@ describe.each(rareShapes)('codes that an administrator makes, on %s', (shape: Sh
       await service.logIn({ identifier: email, password: registration(email).password })
     },
   )
+
+  rule('a change that is refused confirms nothing', async () => {
+    const [email, other] = [newEmail(), newEmail()]
+    await service.post('register', registration(email))
+    await call('POST', 'accounts', { email: other, username: 'taken_by_ada' })
+    const path = `accounts/${(await call('GET', `accounts?query=${email}`)).body.items[0].uuid}`
+    const confirming = (change: object) => call('PATCH', path, { confirmed: true, ...change })
+    expectRefusal(await confirming({ username: 'taken_by_ada' }), 'username_taken')
+    expectInvalid(await confirming({ locked_reason: 'why' }), { locked_reason: 'invalid_value' })
+    expect((await call('GET', path)).body.account.account_confirmed).toBe(false)
+    const { status, body } = await confirming({ username: 'not_taken_by_ada', locked: true })
+    expect([status, body.account.account_confirmed, body.account.username]).toEqual([
+      200,
+      true,
+      'not_taken_by_ada',
+    ])
+    expect(body.account.locked_at).not.toBeNull()
+  })
 
   rule('two administrators who make an account for one contact at once make one', async () => {
     const email = newEmail()

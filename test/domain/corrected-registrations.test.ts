@@ -171,6 +171,22 @@ describe('the limits of an address', () => {
   const service = useLimited()
   const call = operatorOf(service)
 
+  testsOn('redis').test('do not count what is refused, and neither do notices', async () => {
+    const [email, taken] = [newEmail(), newEmail()]
+    await service.post('register', registration(email))
+    const { uuid } = (await call('GET', `accounts?query=${encodeURIComponent(email)}`)).body.items[0]
+    await call('POST', 'accounts', { email: taken, verified: true })
+    for (let i = 0; i < 6; i++)
+      expectRefusal(await call('PUT', `accounts/${uuid}/email`, { value: taken }), 'identifier_taken')
+    expect((await call('PUT', `accounts/${uuid}/email`, { value: newEmail() })).status).toBe(200)
+    const { person, account } = await service.signedIn(newEmail())
+    for (let i = 0; i < 20; i++)
+      expectRefusal(await call('PUT', `accounts/${account.uuid}/email`, { value: taken }), 'identifier_taken')
+    await call('PUT', `accounts/${account.uuid}/email`, { value: newEmail(), verified: true })
+    await service.delivered()
+    expect(service.inbox.textsTo(person.identifier).at(-1)).toContain('a changé')
+  })
+
   testsOn('redis').test(
     'hold for what support sends there, and for what it sends for one account',
     async () => {

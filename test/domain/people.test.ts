@@ -8,9 +8,18 @@ import { protectByApp } from '../helpers/authenticator.ts'
 import { countRows, dumpTables } from '../helpers/database.ts'
 import { onlySuccess, race, untilAvailable } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
-import { useService } from '../helpers/use-service.ts'
+import type { TestService } from '../helpers/service.ts'
+import { useLimited, useService } from '../helpers/use-service.ts'
 
 const HOUR_MS = 3_600_000
+
+const linkGoogle = ({ inside }: TestService, { id, uuid }: { id: number; uuid: string }) =>
+  inside.database.all(
+    statement(sql`
+      insert into identities (account_id, provider, issuer, subject, created_at)
+      values (${sql.raw(String(id))}, 'google', 'https://accounts.google.com', ${sql.raw(`'${uuid}'`)}, now())`),
+    {},
+  )
 
 describe('support', () => {
   const service = useService()
@@ -324,12 +333,7 @@ describe('support', () => {
                   now(), true, true, '[]', 'x', 'example.com')`),
         {},
       )
-      await database.all(
-        statement(sql`
-          insert into identities (account_id, provider, issuer, subject, created_at)
-          values (${sql.raw(String(id))}, 'google', 'https://accounts.google.com', ${sql.raw(`'${uuid}'`)}, now())`),
-        {},
-      )
+      await linkGoogle(service, { id, uuid })
       const [listed] = (await call('GET', `accounts/${uuid}/passkeys`)).body.items
       expect(listed).toMatchObject({ id: passkey, name: 'Blue key', backed_up: true })
       const [identity] = (await call('GET', `accounts/${uuid}/identities`)).body.items
@@ -343,5 +347,26 @@ describe('support', () => {
       expectRefusal(await call('DELETE', `accounts/${uuid}/identities/${identity.id}`), 'identity_not_found')
       expect(await typesOf(uuid)).toEqual(expect.arrayContaining(['passkey.removed', 'identity.unlinked']))
     })
+  })
+})
+
+describe('what tells a person that something was removed', () => {
+  const service = useLimited()
+  const call = operatorOf(service)
+
+  test('is not used up by removals that are refused', async () => {
+    const email = newEmail()
+    const { account } = (await call('POST', 'accounts', { email, verified: true })).body
+    await linkGoogle(service, account)
+    const path = `accounts/${account.uuid}/identities`
+    const identity = `${path}/${(await call('GET', path)).body.items[0].id}`
+    for (let i = 0; i < 20; i++) expectRefusal(await call('DELETE', identity), 'last_sign_in_method')
+    await service.inside.database.all(
+      statement(sql`update accounts set password_digest = 'any' where id = ${sql.raw(String(account.id))}`),
+      {},
+    )
+    expect((await call('DELETE', identity)).status).toBe(200)
+    await service.delivered()
+    expect(service.inbox.textsTo(email)).toHaveLength(1)
   })
 })

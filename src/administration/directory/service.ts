@@ -17,6 +17,7 @@ import type { RegistrationStore } from '../../domain/sign-in/registration/store.
 import type { UndoService } from '../../domain/sign-in/undo/service.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { invalid, readOneOf } from '../../platform/http/read-values.ts'
+import type { Executor } from '../../platform/postgres/database.ts'
 import { keepFor } from '../../platform/waiting.ts'
 import { AppError } from '../../texts/errors.ts'
 import { readAccountUuid } from '../access/access.ts'
@@ -128,15 +129,14 @@ export function createDirectory(needs: Needs) {
   }
 
   /** A contested registration keeps no password: the administrator vouches for the contact, and for nothing else. */
-  async function confirm(account: AdministeredAccount): Promise<void> {
-    if (account.accountConfirmedAt !== null) return
+  async function confirm(transaction: Executor, account: AdministeredAccount): Promise<void> {
     const identifier = parseIdentifier(account.waitingFor ?? '', defaultCountry)
     if (identifier === null) throw new AppError('no_verified_contact')
-    const confirmed = await stores.registrations.confirm(
+    const confirmed = await stores.registrations.confirmByAdministrator(
+      transaction,
       account,
       identifier,
-      null,
-      { permit: admission.permit(noEntry, null), isAdministrator: true },
+      admission.permit(noEntry, null),
       clock.now(),
     )
     if (confirmed === null) throw new AppError('identifier_taken')
@@ -197,15 +197,16 @@ export function createDirectory(needs: Needs) {
      */
     async change(uuid: string, patch: AccountPatch): Promise<AccountDetails> {
       const { plan, ...change } = readPatch(patch)
-      const found = await require(uuid)
-      if (patch.confirmed) await confirm(found)
-      const account = patch.confirmed ? await require(uuid) : found
+      const account = await require(uuid)
       if (given(patch).some((field) => !OF_TEST_ACCOUNTS.has(field))) requireOrdinary(account)
       const isLocked = change.locked ?? account.lockedAt !== null
       if (patch.locked_reason != null && !isLocked) throw invalid('locked_reason')
       const unlocks = change.locked === false && account.lockedAt !== null
+      // What it would refuse is refused before the notice is counted.
+      plan(account)
       const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
-      const changed = await store.change(account, plan, messages, clock.now())
+      const work = { plan, confirm: patch.confirmed ? confirm : null }
+      const changed = await store.change(account, work, messages, clock.now())
       if (changed === null) throw new AppError('account_not_found')
       // The answer shows the person: without a change to record, it is a look like any other.
       if (!changed.isRecorded && !patch.confirmed) await views.record(changed.account)

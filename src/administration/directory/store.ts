@@ -14,7 +14,7 @@ import { eventOrigin, eventOriginTypes, recordEvents } from '../../domain/founda
 import type { NewMessage } from '../../domain/messages/outbox/message.ts'
 import { addNotices } from '../../domain/messages/outbox/queue-sql.ts'
 import { endSessions, endSessionsBy } from '../../domain/sessions/core/session-sql.ts'
-import type { Database } from '../../platform/postgres/database.ts'
+import type { Database, Executor } from '../../platform/postgres/database.ts'
 import { retryConflicts } from '../../platform/postgres/failure.ts'
 import { accounts } from '../../platform/postgres/schema.ts'
 import {
@@ -236,6 +236,19 @@ const endClosed = defineStatement({
   select 1 from ended_sessions`,
 })
 
+interface AccountWork {
+  confirm: ((transaction: Executor, account: AdministeredAccount) => Promise<void>) | null
+  plan: (current: AdministeredAccount) => AccountChange
+}
+
+/** It is confirmed first where that is wanted and it waits for it. */
+async function findConfirmed(transaction: Executor, uuid: string, confirm: AccountWork['confirm']) {
+  const found = await transaction.first(find, { uuid })
+  if (found === null || confirm === null || found.accountConfirmedAt !== null) return found
+  await confirm(transaction, toAccount(found))
+  return transaction.first(find, { uuid })
+}
+
 export type DirectoryStore = ReturnType<typeof createDirectoryStore>
 
 export function createDirectoryStore(database: Database) {
@@ -252,18 +265,19 @@ export function createDirectoryStore(database: Database) {
     /**
      * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`.
      * `isRecorded`: there was something to record. `plan` says what to change of the account, which nobody else changes
-     * meanwhile; what it throws undoes everything. It returns null if the account is gone.
+     * meanwhile, after `confirm` confirmed one that waits for it; what they throw undoes everything. It returns null if the
+     * account is gone.
      */
     change: (
       { id: accountId, uuid }: AdministeredAccount,
-      plan: (current: AdministeredAccount) => AccountChange,
+      { confirm, plan }: AccountWork,
       notices: NewMessage[],
       now: Date,
     ): Promise<{ account: AdministeredAccount; isRecorded: boolean } | null> =>
       retryConflicts(() =>
         database.transaction(async (transaction) => {
           await holdAccount(transaction, accountId)
-          const current = await transaction.first(find, { uuid })
+          const current = await findConfirmed(transaction, uuid, confirm)
           if (current === null) return null
           const wanted = plan(toAccount(current))
           if (wanted.username && !(await takeUsername(transaction, wanted.username, uuid)))

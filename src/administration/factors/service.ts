@@ -64,9 +64,11 @@ export function createAccountFactors(needs: Needs) {
       const passkey = (await passkeys.list(account.id)).find((one) => one.id === id)
       if (passkey === undefined) throw new AppError('passkey_not_found')
       const { app } = await secondFactor.find(account)
+      const factors = { ...usable, appOpens: app === 'usable' }
+      const foreseen = await passkeys.foreseeRemoval(account.id, id, factors)
+      requireRemoval({ ...foreseen, lives: true }, 'passkey_not_found', { byAdministrator: true })
       const values = { passkey: passkey.name }
       const messages = await notices.about(account, 'passkey_removed', { values })
-      const factors = { ...usable, appOpens: app === 'usable' }
       const removal = await passkeys.remove({ account, sessionId: null }, id, factors, messages, clock.now())
       requireRemoval(removal, 'passkey_not_found', { byAdministrator: true })
     },
@@ -75,6 +77,8 @@ export function createAccountFactors(needs: Needs) {
       const identity = (await identities.list(account.id)).find((one) => String(one.id) === id)
       if (identity === undefined) throw new AppError('identity_not_found')
       const { provider } = identity
+      const foreseen = await identities.foreseeRemoval(account.id, { id: identity.id }, usable)
+      requireRemoval({ ...foreseen, lives: true }, 'identity_not_found', { byAdministrator: true })
       const messages = await notices.about(account, 'identity_unlinked', { values: { provider } })
       const by = { account, sessionId: null }
       const removal = await identities.unlink(

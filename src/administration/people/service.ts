@@ -220,12 +220,14 @@ function createContactWork(needs: Needs, readContact: PersonReader['readContact'
     const contact = readContact(kind, value)
     const account = await directory.find(uuid)
     requireOrdinary(account)
-    if (corrects && account.accountConfirmedAt !== null) throw new AppError('insufficient_scope')
+    const how = { verified, corrects: corrects ? config.accounts.roleId : null }
+    // What is refused counts neither as a code nor as a notice.
+    const refusal = await people.refusalOfPut(account, contact, how)
+    if (refusal !== null) throw new AppError(refusedPuts[refusal])
     const waits = account.accountConfirmedAt === null && !verified
     const sends = waits && (corrects || limits.counters.mayReceive(contact))
     if (sends) await registration.chargeFor(account, contact)
     const told = await noticesOfPut(account, contact)
-    const how = { verified, corrects: corrects ? config.accounts.roleId : null }
     const ends = { notices: told, endCodes: codes.ending(account.uuid) }
     const outcome = await people.putContact(account, contact, how, ends, clock.now())
     if (outcome !== 'put') throw new AppError(refusedPuts[outcome])

@@ -129,19 +129,6 @@ function newContact(
   }
 }
 
-/** `byName`: also by an account that merely names it. */
-async function isTakenBySomebody(
-  transaction: Executor,
-  accountId: number,
-  { kind, key }: Identifier,
-  byName: boolean,
-): Promise<boolean> {
-  const params = { accountId, key }
-  return byName
-    ? (await transaction.first(isNamed[kind], params))!.named
-    : (await transaction.first(isElsewhere[kind], params))?.elsewhere === true
-}
-
 /** Somebody registered it, and nobody confirmed it. */
 const isRegistration = ({ accountConfirmedAt, origin }: Account) =>
   accountConfirmedAt === null && origin === null
@@ -158,6 +145,26 @@ const isAsRegistered = (account: Account, roleId: number): boolean =>
   account.roleId === roleId &&
   account.username === null &&
   (account.groups ?? []).length === 0
+
+interface PutContact {
+  /** An administrator vouches for it. */
+  verified: boolean
+  /** The role of registrations, where nothing but a registration may be changed, and only to a contact that nobody names. */
+  corrects: number | null
+}
+
+async function refusalOfPut(
+  executor: Executor,
+  account: Account,
+  { kind, key }: Identifier,
+  { corrects }: PutContact,
+): Promise<'not_theirs' | 'taken' | null> {
+  const params = { accountId: account.id, key }
+  if (corrects === null)
+    return (await executor.first(isElsewhere[kind], params))?.elsewhere === true ? 'taken' : null
+  if (!isAsRegistered(account, corrects)) return 'not_theirs'
+  return (await executor.first(isNamed[kind], params))!.named ? 'taken' : null
+}
 
 const claimOf = ({ kind, key }: Identifier, now: Date) => ({
   now,
@@ -231,29 +238,28 @@ export function createPeopleStore(database: Database) {
         })
       return unlessTaken(write, false)
     },
+    /** The refusal that `putContact` would give now. */
+    refusalOfPut: (account: Account, identifier: Identifier, how: PutContact) =>
+      refusalOfPut(database, account, identifier, how),
     /**
      * The contact in place of the one before, which stays verified where it is the same one. Pending changes of the account's
-     * own end. An account that nobody confirmed waits for the new contact, or with `verified` is confirmed. `corrects`: the
-     * role of registrations, where nothing but a registration may be changed (`not_theirs`), and only to a contact that no
-     * other account so much as names.
+     * own end. An account that nobody confirmed waits for the new contact, or with `verified` is confirmed.
      */
     async putContact(
       { id: accountId, uuid }: Account,
       identifier: Email | Phone,
-      { verified, corrects }: { verified: boolean; corrects: number | null },
+      how: PutContact,
       ends: Ends,
       now: Date,
     ): Promise<'put' | 'taken' | 'gone' | 'not_theirs'> {
       const { kind, key } = identifier
+      const { verified, corrects } = how
       const write = () =>
         withHeldAccount(database, accountId, async (transaction, held) => {
-          const [account, isSomebodys] = await Promise.all([
-            held,
-            isTakenBySomebody(transaction, accountId, identifier, corrects !== null),
-          ])
+          const account = await held
           if (account === null) return 'gone'
-          if (corrects !== null && !isAsRegistered(account, corrects)) return 'not_theirs'
-          if (isSomebodys) return 'taken'
+          const refusal = await refusalOfPut(transaction, account, identifier, how)
+          if (refusal !== null) return refusal
           const contacts = contactsOf(account)
           const before = contacts[kind]
           const contact = newContact(before, identifier, verified, now)

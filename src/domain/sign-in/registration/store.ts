@@ -6,7 +6,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../platform/postgres/database.ts'
+import type { Database, Executor } from '../../../platform/postgres/database.ts'
 import { retryConflicts } from '../../../platform/postgres/failure.ts'
 import { accounts } from '../../../platform/postgres/schema.ts'
 import { column, defineStatement, type Placeholders } from '../../../platform/postgres/statement.ts'
@@ -241,6 +241,33 @@ const foresee = defineStatement({
 /** Time enough to find the message; afterwards the identifier is free again. */
 const REGISTRATION_DAYS = 7
 
+/** What a confirmation knows beside the contact that it verifies. */
+interface ConfirmedBy {
+  digest: string | null
+  tag: Uint8Array | null
+  profile: string | null
+  byAdministrator: boolean
+  isForeign: boolean
+}
+
+const confirmParams = (
+  { uuid, updatedAt }: Account,
+  key: string,
+  permit: Permit,
+  now: Date,
+  by: Partial<ConfirmedBy>,
+) => ({
+  ...{ ...permit, uuid, seenAt: updatedAt, key, now },
+  ...{ digest: null, tag: null, profile: null, byAdministrator: false, isForeign: false, ...by },
+})
+
+const eventsOfConfirmation =
+  (contact: Identifier['kind']) =>
+  ({ uuid: account }: Pick<Account, 'uuid'>): NewEvent[] => [
+    { type: 'account.registered', account, data: { contact } },
+    { type: 'account.confirmed', account, data: { contact } },
+  ]
+
 export type RegistrationStore = ReturnType<typeof createRegistrationStore>
 
 export function createRegistrationStore(database: Database) {
@@ -273,41 +300,35 @@ export function createRegistrationStore(database: Database) {
     /**
      * Makes the verified identifier the account's own and ends every other claim to it. It returns null if the account
      * was confirmed or registered again since `updatedAt`, or if somebody else verified the identifier first. The same
-     * holds if nothing permits the account: then the registration stays. Administrators need no permit. The account gets
+     * holds if nothing permits the account: then the registration stays. The account gets
      * `password` if the caller named one, otherwise the registered one. If registrations named the identifier with
      * different passwords, it gets none, and no other unverified contact stays. So it is where the caller found that
      * what was registered `isForeign`.
      */
     async confirm(
-      { uuid, updatedAt, waitingFor }: Account,
+      account: Account,
       { kind, key }: Identifier,
       password: NamedPassword | null,
       by: {
         permit: Permit
         profile?: Profile | null
-        isAdministrator?: boolean
         isForeign?: boolean
         /** Of an account apart from the registration. */
         newUuid?: string
       },
       now: Date,
     ): Promise<Account | null> {
-      const digest = password?.digest ?? null
-      const params = {
-        ...by.permit,
-        ...{ uuid, seenAt: updatedAt, key, digest, tag: password?.tag ?? null, now },
+      const params = confirmParams(account, key, by.permit, now, {
+        digest: password?.digest ?? null,
+        tag: password?.tag ?? null,
         profile: by.profile ? JSON.stringify(by.profile) : null,
-        byAdministrator: by.isAdministrator ?? false,
         isForeign: by.isForeign ?? false,
-      }
-      const eventsOf = ({ uuid }: Pick<Account, 'uuid'>): NewEvent[] => [
-        { type: 'account.registered', account: uuid, data: { contact: kind } },
-        { type: 'account.confirmed', account: uuid, data: { contact: kind } },
-      ]
+      })
+      const eventsOf = eventsOfConfirmation(kind)
       return verifyIdentifier(kind, () =>
         retryConflicts(async () => {
           const apart =
-            waitingFor === key
+            account.waitingFor === key
               ? null
               : await changeAndRecord(
                   database,
@@ -316,12 +337,27 @@ export function createRegistrationStore(database: Database) {
                   now,
                   eventsOf,
                 )
-          return (
-            apart ?? database.first(confirm[kind], { ...params, ...eventParams(eventsOf({ uuid }), now) })
-          )
+          return apart ?? database.first(confirm[kind], { ...params, ...eventParams(eventsOf(account), now) })
         }),
       )
     },
+    /**
+     * The same for an administrator, who vouches for the contact that the account waits for, in the transaction of what else
+     * they change of it.
+     */
+    confirmByAdministrator: (
+      transaction: Executor,
+      account: Account,
+      { kind, key }: Identifier,
+      permit: Permit,
+      now: Date,
+    ): Promise<Account | null> =>
+      verifyIdentifier(kind, () =>
+        transaction.first(confirm[kind], {
+          ...confirmParams(account, key, permit, now, { byAdministrator: true }),
+          ...eventParams(eventsOfConfirmation(kind)(account), now),
+        }),
+      ),
     /** The account as `confirm` would open it now; null where the registration is not the one that the caller read. */
     foresee: (
       { uuid, updatedAt }: Account,
