@@ -259,23 +259,28 @@ function twoFactor({ account, offered }: Needs): AccountPage[] {
   ]
 }
 
+/** A page about one of a list, which is shown where none was chosen. */
+const aboutOne =
+  (name: 'passkey' | 'provider', one: NonNullable<AccountPage['show']>, all: typeof one) =>
+  (visit: OwnVisit) =>
+    (visit.flow.typed?.[name] ? one : all)(visit)
+
 /** Where passkeys are not offered, their forms stay, and answer what the service says. */
 function passkeys({ visits, account, offered }: Needs): AccountPage[] {
   const { read } = account
   const shown = (show: NonNullable<AccountPage['show']>) => offered.passkeys && { show }
   const [list, add, edit] = ['/account/passkeys', '/account/passkeys/add', '/account/passkeys/edit']
+  const all = async (visit: OwnVisit) => passkeysScreen(visit, offered, (await read.passkeys(visit)).passkeys)
+  const one = async (visit: OwnVisit) => editPasskeyScreen(visit, await read.security(visit))
   return [
-    {
-      path: list,
-      ...shown(async (visit) => passkeysScreen(visit, offered, (await read.passkeys(visit)).passkeys)),
-    },
+    { path: list, ...shown(all) },
     {
       path: add,
       ...shown(async (visit) => addPasskeyScreen(visit, await read.security(visit))),
       work: account.addPasskey,
     },
     { path: '/account/passkeys/options', back: add, options: account.newPasskeyOptions },
-    { path: edit, ...shown(async (visit) => editPasskeyScreen(visit, await read.security(visit))) },
+    { path: edit, ...shown(aboutOne('passkey', one, all)) },
     turn('/account/passkeys/choose', list, async (visit) => visits.go(visit, edit)),
     { path: '/account/passkeys/rename', back: edit, work: account.renamePasskey },
     { path: '/account/passkeys/remove', back: edit, work: account.removePasskey },
@@ -290,8 +295,11 @@ function providers({ visits, account, offered }: Needs): AccountPage[] {
     '/account/providers/confirm',
     '/account/providers/remove',
   ]
+  const all = async (visit: OwnVisit) => providersScreen(visit, offered, await read.identities(visit))
+  const one = async (visit: OwnVisit) =>
+    unlinkScreen(visit, await read.security(visit), await read.identities(visit))
   return [
-    { path: list, ...shown(async (visit) => providersScreen(visit, offered, await read.identities(visit))) },
+    { path: list, ...shown(all) },
     { path: '/account/providers/link', back: list, work: account.beginLink },
     {
       path: confirm,
@@ -301,9 +309,7 @@ function providers({ visits, account, offered }: Needs): AccountPage[] {
     turn('/account/providers/choose', list, async (visit) => visits.go(visit, remove)),
     {
       path: remove,
-      ...shown(async (visit) =>
-        unlinkScreen(visit, await read.security(visit), await read.identities(visit)),
-      ),
+      ...shown(aboutOne('provider', one, all)),
       work: account.unlinkIdentity,
     },
   ]

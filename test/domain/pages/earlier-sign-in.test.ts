@@ -1,5 +1,7 @@
 /** Several people use one browser, one after another: nothing of the first is seen or done by the next. */
 import { describe, expect, test } from 'bun:test'
+import { createFlowSeal } from '../../../src/pages/visits/flow.ts'
+import { createServerSecret } from '../../../src/platform/secret.ts'
 import { asOperator } from '../../helpers/administration.ts'
 import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
 import { appCode } from '../../helpers/authenticator.ts'
@@ -138,6 +140,68 @@ describe('the identity of a provider', () => {
     for (const named of ['P1', email, ada]) expect(browser.html).toContain(named)
     await browser.open(page)
     expect(browser.said).toBe('Your P1 account is linked.')
+  })
+
+  const secretOf = () => createServerSecret(Buffer.from(String(service.storage.server!.secret), 'hex'))
+
+  test('is not named by half a sentence where the flow was too long to hold its provider', async () => {
+    const { browser, ada } = await brought()
+    await browser.press('Link', { password: PASSWORD })
+    const bearer = (await service.logIn({ identifier: ada, password: PASSWORD })).access_token
+    const { sessions } = (await service.get('sessions', { bearer })).body
+    const { id } = sessions.find((session: { current: boolean }) => !session.current)
+    const seal = createFlowSeal({ secret: secretOf(), clock: service.clock })
+    const flow = (name: string) =>
+      seal.seal(
+        { notice: 'provider_linked', typed: { provider: 'p1', name } },
+        browser.cookies.get('__Host-poterne-browser') ?? '',
+        id,
+      )
+    const opened = async (name: string) => (await browser.open(`/account/providers?flow=${flow(name)}`)).said
+    expect(await opened('short')).toBe('Your P1 account is linked.')
+    expect(await opened('x'.repeat(2000))).toBe('')
+    expect(browser.html).toContain('Linked</span>')
+    // Nothing is chosen then: a button would be refused.
+    for (const address of [
+      '/account/providers/remove',
+      `/account/providers/remove?flow=${flow('x'.repeat(2000))}`,
+    ]) {
+      await browser.open(address)
+      expect(browser.html).toContain('Linked</span>')
+    }
+  })
+
+  /** As a release left them that kept no name of a provider in a ticket. */
+  async function forgetProviders() {
+    const redis = new Bun.RedisClient(String(service.storage.redis!.url))
+    const secret = secretOf()
+    const keys = await redis.keys('*ticket:page:*')
+    for (const key of keys) {
+      const [, end, json = ''] = /^(\d+) (.*)$/.exec((await redis.get(key)) ?? '') ?? []
+      const opened = secret.open('page ticket', Buffer.from(JSON.parse(json).sealed, 'base64url'))
+      const { provider: _, ...ticket } = JSON.parse(opened.toString())
+      const sealed = secret.seal('page ticket', JSON.stringify(ticket)).toString('base64url')
+      await redis.set(key, `${end} ${JSON.stringify({ sealed })}`)
+    }
+    redis.close()
+    expect(keys.length).toBeGreaterThan(0)
+  }
+
+  test('is linked by a ticket of before an upgrade, and what a spent one does not name is not guessed', async () => {
+    const { browser, email } = await brought()
+    const page = browser.address
+    const { action } = browser.forms.find((form) => form.action.startsWith('/account/providers/confirm'))!
+    await forgetProviders()
+    await browser.press('Link', { password: PASSWORD })
+    expect([browser.path, browser.said]).toEqual(['/account/providers', 'Your P1 account is linked.'])
+    await forgetProviders()
+    await browser.open(page)
+    expect([browser.title, browser.said]).toEqual(['Linked accounts', ''])
+    expect(browser.html).toContain('<a class="button main" href="/account/providers">Done</a>')
+    const again = await browser.post(action, { password: PASSWORD })
+    await browser.open(again.headers.get('location') as string)
+    expect([browser.path, browser.said]).toEqual(['/account/providers', ''])
+    expect(browser.html).toContain(email)
   })
 
   test('that fails is named by its provider, where the way back knows it', async () => {

@@ -110,6 +110,11 @@ describe('the way to an application', () => {
     const made = createPasskey((await answer.json()) as CreationOptions, `https://${PAGE_HOST}`)
     await browser.press('Add a passkey', { credential: JSON.stringify(made.credential) })
     expect(browser.path).toBe('/account/passkeys')
+    const list = browser.address
+    // None is chosen there.
+    await browser.open('/account/passkeys/edit')
+    expect([browser.title, browser.html.includes('Remove')]).toEqual(['Passkeys', false])
+    await browser.open(list)
     await expectLedger(browser)
   })
 
