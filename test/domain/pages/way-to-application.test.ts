@@ -149,4 +149,29 @@ describe('the way to an application', () => {
     await expectLedger(browser)
     expect((await openBrowser(service.url).open(address)).path).toBe('/sign-in')
   })
+
+  test('is nothing for the next person of the browser, for another browser, and after signing out', async () => {
+    const { browser, factors } = await withTwoFactors()
+    const onwards = linkTo(browser, '/oauth2/continue')
+    const { browser: other } = await signedInBrowser(service)
+    for (const address of [factors, onwards]) {
+      await other.open(address)
+      expect([other.left, other.html.includes('Ledger')]).toEqual([null, false])
+    }
+    await browser.send('/sign-out')
+    browser.left = null
+    expect([(await browser.open(onwards)).path, browser.left]).toEqual(['/sign-in', null])
+    const next = await service.signUp(newEmail())
+    await browser.open('/sign-in')
+    await browser.press('Sign in', { identifier: next.identifier, password: next.password })
+    await browser.open(factors)
+    expect([browser.path, browser.said]).toEqual([
+      '/account',
+      'That page was from an earlier sign-in. Nothing of it was saved.',
+    ])
+    expect(browser.html).not.toContain('Ledger')
+    // It names who is signed in now, and hands nobody over by itself.
+    await browser.open(onwards)
+    expect([browser.left, browser.html.includes(next.identifier)]).toEqual([null, true])
+  })
 })
