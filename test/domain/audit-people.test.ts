@@ -109,6 +109,16 @@ describe('the audit trail', () => {
     expect(await eventsOf(`account=${uuid}&type=account.viewed&actor=${adas}`)).toHaveLength(1)
   })
 
+  test('counts a look at one person however their uuid is written, and at their messages', async () => {
+    for (const path of ['events?names=true&account=', 'messages?to='])
+      for (const write of [(uuid: string) => uuid, (uuid: string) => uuid.toUpperCase()]) {
+        const uuid = await uuidOf((await service.signUp(newEmail())).identifier)
+        const { page, uuid: adas } = await signInAs(service, 'viewer')
+        expect((await page.call('GET', `${path}${write(uuid)}`)).body.items.length).toBeGreaterThan(0)
+        expect(await eventsOf(`account=${uuid}&type=account.viewed&actor=${adas}`)).toHaveLength(1)
+      }
+  })
+
   test('names nobody who was erased, and nothing to a token that may not see people', async () => {
     const uuid = await uuidOf((await service.signUp(newEmail())).identifier)
     await asOperator(service, 'DELETE', `accounts/${uuid}`)
@@ -124,6 +134,9 @@ describe('the audit trail', () => {
         headers: { authorization: `Bearer ${await make(scopes)}` },
       })
     expectRefusal(await by(['events:read'], 'events?names=true'), 'insufficient_scope')
+    expectRefusal(await by(['events:read'], 'events?account=example'), 'insufficient_scope')
+    expect((await by(['events:read'], `events?account=${uuid}`)).status).toBe(200)
+    expect((await by(['events:read', 'accounts:read'], 'events?account=example')).status).toBe(200)
     expect((await by(['events:read'], 'events')).status).toBe(200)
     expect((await by(['events:read', 'accounts:read'], 'events?names=true')).status).toBe(200)
   })

@@ -193,8 +193,8 @@ export const liftsAreCounted = (caller: AdminCaller): boolean =>
 export const isKeptFromAdministrators = (caller: AdminCaller): boolean =>
   caller.type === 'token' || (caller.type === 'administrator' && caller.role === 'support')
 
-/** The account of a path below `/admin/v1/accounts`: the guard and the operation both read it here. */
+/** The account of a path below `/admin/v1/accounts`: the guard and the operation both read it here, in one spelling. */
 export function readAccountUuid(named: string): string {
   if (!isUuid(named)) throw new AppError('account_not_found')
-  return named
+  return named.toLowerCase()
 }

@@ -25,7 +25,7 @@ export const accountEventQuery = t.Object({ ...pageQuery, ...span })
 export const eventQuery = t.Object({
   ...pageQuery,
   account: queryText(
-    'The uuid of an account; without `after` also any part of a contact or a name, which finds 20 accounts at most',
+    'The uuid of an account; without `after` also any part of a contact or a name, which finds 20 accounts at most and asks for `accounts:read` too',
   ),
   ...span,
   actor: queryText(

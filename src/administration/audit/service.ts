@@ -80,6 +80,14 @@ export function createAuditTrail({ directory, eventTail, stores }: Needs) {
     return names === 'true'
   }
 
+  /** A uuid in one spelling, or a part of a contact or a name, which tells of whomever it finds that it is theirs. */
+  function readAccount({ account, after }: EventQuery, seesPeople: boolean): string | undefined {
+    if (account === undefined || isUuid(account)) return account?.toLowerCase()
+    if (after !== undefined) throw invalid('account')
+    if (!seesPeople) throw new AppError('insufficient_scope')
+    return account
+  }
+
   return {
     /**
      * Newest first. A caller of whom too many calls wait is refused. Names of people are shown only to those who
@@ -89,10 +97,10 @@ export function createAuditTrail({ directory, eventTail, stores }: Needs) {
       query: EventQuery,
       { seesPeople = false, signal }: { seesPeople?: boolean; signal?: AbortSignal } = {},
     ): Promise<Page<AuditRecord>> {
-      const { account, after: afterId, wait } = query
+      const { after: afterId, wait } = query
+      const account = readAccount(query, seesPeople)
       const { limit, after } = readPage(query)
       const isOne = account === undefined || isUuid(account)
-      if (!isOne && afterId !== undefined) throw invalid('account')
       const isNamed = readNames(query, seesPeople)
       const filter = { ...(await readFilter(query)), account }
       if (afterId !== undefined) {

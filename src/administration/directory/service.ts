@@ -172,9 +172,13 @@ export function createDirectory(needs: Needs) {
       await views.recordList(page.items.length)
       return page
     },
-    /** The newest accounts that a search finds, by uuid: whose messages or events are asked for. */
+    /** The newest accounts that a search finds, by uuid: whose messages or events are asked for. One may be gone. */
     async uuidsOf(query: string): Promise<string[]> {
-      if (isUuid(query)) return [query]
+      if (isUuid(query)) {
+        const account = await store.find(query)
+        if (account !== null) await views.record(account)
+        return [query]
+      }
       const { searches, filter } = readSearch({ query }, null, defaultCountry, roles)
       const { search, found } = await firstThatFinds(searches, filter, null, MAXIMUM_PEOPLE)
       for (const account of found) if (isMeant(search, account)) await views.record(account)
