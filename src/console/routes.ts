@@ -13,7 +13,8 @@ import { readPageFiles } from './page-files.ts' with { type: 'macro' }
 import { wordsEn } from './words-en.ts'
 import { wordsFr } from './words-fr.ts'
 
-const files = readPageFiles() as unknown as Record<string, string>
+/** Frozen, or the build would write them into every place that reads them. */
+const files = Object.freeze(readPageFiles() as unknown as Record<string, string>)
 const words = { en: wordsEn, fr: wordsFr }
 type PageLanguage = keyof typeof words
 

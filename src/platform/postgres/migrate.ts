@@ -14,8 +14,8 @@ import type { Migration } from './read-migrations.ts'
 
 export type { Migration } from './read-migrations.ts'
 
-/** The migrations in this executable, oldest first. */
-export const ownMigrations: readonly Migration[] = readMigrations()
+/** The migrations in this executable, oldest first. Frozen, or the build would write them into every place that reads them. */
+export const ownMigrations: readonly Migration[] = Object.freeze(readMigrations())
 
 /** The first of the migrations that `0000_initial` replaced before anything was released. */
 const BEFORE_RELEASE = '0000_schema'

@@ -15,8 +15,6 @@ export const MAXIMUM_CODE_POINTS = 256
 /** NFKC joins only a few UTF-16 units into one code point, so a longer text is too long without being read. */
 const MAXIMUM_UNITS = MAXIMUM_CODE_POINTS * 8
 
-const commonLines: string = commonPasswordLines()
-
 interface PasswordRules {
   /** It counts code points after NFKC. */
   minimumLength: number
@@ -116,17 +114,20 @@ function isWordAndDigits(folded: string): boolean {
   return firstWords.has(word) && digits.every(isStaircase)
 }
 
-/** A binary search in the sorted text; unlike a set of 18,000 strings it needs no preparation and no memory. */
-function isCommon(folded: string): boolean {
-  // Positions of line breaks: the password is on a line between them, or on none.
+/** The lines are read here alone, since the build would write them into every place that reads them. */
+const isCommon = (folded: string) => hasLine(commonPasswordLines(), folded)
+
+/** A binary search in sorted lines; unlike a set of 18,000 strings it needs no preparation and no memory. */
+function hasLine(lines: string, wanted: string): boolean {
+  // Positions of line breaks: the wanted line is between them, or there is none.
   let low = 0
-  let high = commonLines.length - 1
+  let high = lines.length - 1
   while (low < high) {
-    const start = commonLines.lastIndexOf('\n', (low + high) >> 1)
-    const end = commonLines.indexOf('\n', start + 1)
-    const line = commonLines.slice(start + 1, end)
-    if (line === folded) return true
-    if (line < folded) low = end
+    const start = lines.lastIndexOf('\n', (low + high) >> 1)
+    const end = lines.indexOf('\n', start + 1)
+    const line = lines.slice(start + 1, end)
+    if (line === wanted) return true
+    if (line < wanted) low = end
     else high = start
   }
   return false
