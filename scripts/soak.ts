@@ -33,7 +33,7 @@ if (import.meta.main) {
     process.argv.slice(2).filter((one) => !isFile(one)),
   ]
   const files = (chosen.length > 0 ? chosen : await soakFiles()).map((path) => `./${path}`)
-  const env = { ...process.env, POTERNE_SOAK: '1' }
+  const env = { ...process.env, TEST_SOAK: '1' }
   // In place of the pattern of bunfig.toml, which leaves the files of a soak out.
   const command = [process.execPath, 'test', '--path-ignore-patterns=dist/**', ...options, ...files]
   process.exitCode = await Bun.spawn(command, { cwd: root, env, stdio: ['inherit', 'inherit', 'inherit'] })

@@ -1,7 +1,7 @@
 /**
  * An intruder with the password moves an account to contacts of their own and goes on for days: adds ways in, chooses
  * passwords, uses undo links of their own. Whatever they do in between, the owner who undoes the change has the account,
- * and nobody else does. POTERNE_SEED replays a run.
+ * and nobody else does. TEST_SEED replays a run.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'

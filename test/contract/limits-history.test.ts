@@ -1,6 +1,6 @@
 /**
  * LimitStore against its model over random histories, on every backend. A failure prints fast-check's seed and path;
- * POTERNE_SEED, or `fc.assert(…, { seed, path })`, replays it.
+ * TEST_SEED, or `fc.assert(…, { seed, path })`, replays it.
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

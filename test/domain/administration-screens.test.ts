@@ -1,6 +1,6 @@
 /**
  * The page of administration in Chromium: what its users do on it, in both languages, on narrow and wide screens, light
- * and dark, by keyboard, with a check of accessibility. POTERNE_PICTURES=DIRECTORY keeps a picture of every screen.
+ * and dark, by keyboard, with a check of accessibility. TEST_PICTURES=DIRECTORY keeps a picture of every screen.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -104,7 +104,7 @@ async function signIn(page: Page, person: Person, secret?: string): Promise<stri
 }
 
 async function takePictures(page: Page, name: string): Promise<void> {
-  const directory = process.env.POTERNE_PICTURES
+  const directory = process.env.TEST_PICTURES
   if (!directory) return
   for (const width of [1440, 390])
     for (const colorScheme of ['light', 'dark'] as const) {

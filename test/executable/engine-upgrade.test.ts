@@ -1,6 +1,6 @@
 /**
  * The directory of the embedded database: one of another engine, one that lost its PG_VERSION or is gone, and one whose lock
- * was removed. With POTERNE_OLDER_ENGINE=/path/of/poterne, built on another major version of PGlite, the upgrade is tried
+ * was removed. With TEST_OLDER_ENGINE=/path/of/poterne, built on another major version of PGlite, the upgrade is tried
  * from that one.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -16,7 +16,7 @@ import { use } from '../helpers/use-service.ts'
 /** The older engine makes a backup, which comes after whatever else a busy machine does. */
 setDefaultTimeout(300_000)
 
-const older = process.env.POTERNE_OLDER_ENGINE
+const older = process.env.TEST_OLDER_ENGINE
 const dataDirOf = ({ storage }: Executable) => storage.storage!.data_dir as string
 const lines = (text: string) => text.trimEnd().split('\n')
 

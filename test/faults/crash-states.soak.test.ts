@@ -13,8 +13,8 @@ import { createRecorder } from '../helpers/recorded-files.ts'
 import { newFastDirectory } from '../helpers/run-directory.ts'
 import { createRandom, seed } from '../random/seed.ts'
 
-/** Each test tries so many. POTERNE_STATES sets the number by itself, for a soak in pieces with several seeds. */
-const STATES = Number(process.env.POTERNE_STATES ?? 107)
+/** Each test tries so many. TEST_STATES sets the number by itself, for a soak in pieces with several seeds. */
+const STATES = Number(process.env.TEST_STATES ?? 107)
 const SECONDS = 20
 
 setDefaultTimeout(Math.max(300_000, STATES * 30_000))
@@ -53,7 +53,7 @@ async function tryStates(recorded: Recorded, count: number, wanted: 'soon' | 'an
     }
   }
   if (failed.length > 0)
-    throw new Error(`POTERNE_SEED=${seed}: ${failed.length} of ${count}\n${failed.join('\n')}`)
+    throw new Error(`TEST_SEED=${seed}: ${failed.length} of ${count}\n${failed.join('\n')}`)
 }
 
 describe('a crash of the machine', () => {

@@ -2,7 +2,7 @@
  * The process gets kill -9 under a load of registrations. Every acknowledged account is there, it starts again without
  * a hand, and ten seconds later every message has gone out, the one under way at the kill included; a webhook is told of
  * each session. Another replica
- * takes that one over in the same time. One kill on the embedded database, twenty on each shape with POTERNE_SOAK=1.
+ * takes that one over in the same time. One kill on the embedded database, twenty on each shape with TEST_SOAK=1.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeJwt } from 'jose'

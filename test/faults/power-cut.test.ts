@@ -1,7 +1,7 @@
 /**
  * The power is cut for real: the disk of the embedded database goes away without its journal, and with any part of what was
  * not flushed. The executable opens what is left, everything acknowledged is there, and every page is whole. 3 cuts with
- * POTERNE_POWER_CUTS=1, 60 with POTERNE_SOAK=1. Skipped where this machine has no loop devices.
+ * TEST_POWER_CUTS=1, 60 with TEST_SOAK=1. Skipped where this machine has no loop devices.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
@@ -23,8 +23,8 @@ if (obstacle !== null) process.stderr.write(`no power cuts: ${obstacle}\n`)
 const { below } = createRandom(seed)
 const random = () => below(2 ** 30) / 2 ** 30
 const LOAD_MS = 2500
-/** They take a minute: POTERNE_POWER_CUTS=1 asks for them in a run that is no soak. */
-const areWanted = process.env.POTERNE_POWER_CUTS === '1'
+/** They take a minute: TEST_POWER_CUTS=1 asks for them in a run that is no soak. */
+const areWanted = process.env.TEST_POWER_CUTS === '1'
 const PASSPHRASE = 'a passphrase for the power cut'
 
 interface World {
@@ -211,7 +211,7 @@ describe.skipIf(obstacle !== null)('when the power is cut', () => {
     ([, , , usual]) => soaking || (areWanted && usual),
   ))
     test.each(Array.from({ length: isUsual && !soaking ? 1 : times }, (_, index) => index + 1))(
-      `${what}, nothing acknowledged is lost (%i, POTERNE_SEED=${seed})`,
+      `${what}, nothing acknowledged is lost (%i, TEST_SEED=${seed})`,
       run,
     )
 

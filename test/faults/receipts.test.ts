@@ -1,6 +1,6 @@
 /**
  * A gateway reports thousands of SMS at once. Load and service share this process, so that the rates are lower bounds.
- * A thousand a second with servers and two hundred embedded, with POTERNE_SOAK=1; a tenth of it otherwise, on a machine
+ * A thousand a second with servers and two hundred embedded, with TEST_SOAK=1; a tenth of it otherwise, on a machine
  * that others use as well.
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * Two versions side by side: the same executable twice, or that of POTERNE_OLDER beside the present one, and what a
+ * Two versions side by side: the same executable twice, or that of TEST_OLDER beside the present one, and what a
  * migration does to the statements of a service that runs.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
@@ -18,7 +18,7 @@ import { createDatabase } from '../helpers/servers.ts'
 import { startSmtp } from '../helpers/smtp.ts'
 import { notHere } from '../helpers/soak.ts'
 
-const older = process.env.POTERNE_OLDER
+const older = process.env.TEST_OLDER
 
 setDefaultTimeout(1_800_000)
 

@@ -1,6 +1,6 @@
 /**
  * The time that each migration keeps others waiting in a database that is in use. 5,000 accounts; a million, and two
- * million sessions, with POTERNE_SOAK=1, which takes five minutes, most of them to fill the tables.
+ * million sessions, with TEST_SOAK=1, which takes five minutes, most of them to fill the tables.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Database } from '../../src/platform/postgres/database.ts'

@@ -39,15 +39,10 @@ async function runCaptured(args: string[], env: Record<string, string>, director
   }
 }
 
-/**
- * Sets these, and hides those that are for tests: a configuration is refused where the environment has a variable of
- * poterne that it does not know, such as POTERNE_SOAK. Gives what puts all of them back.
- */
+/** Sets these, and gives what puts back those from before. */
 export function replaceVariables(env: Record<string, string | undefined>): () => void {
-  const ofTests = Object.keys(process.env).filter((name) => name.startsWith('POTERNE_'))
-  const replaced = { ...Object.fromEntries(ofTests.map((name) => [name, undefined])), ...env }
-  const outer = Object.fromEntries(Object.keys(replaced).map((name) => [name, process.env[name]]))
-  setVariables(replaced)
+  const outer = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]))
+  setVariables(env)
   return () => setVariables(outer)
 }
 

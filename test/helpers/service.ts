@@ -33,7 +33,7 @@ import { eachSecond, waitFor } from './wait.ts'
 /** The three storage shapes. */
 export type Shape = 'embedded' | 'postgres' | 'redis'
 /** `bun run test:quick` is content with the production shape. */
-const isQuick = process.env.POTERNE_TEST_QUICK === '1'
+const isQuick = process.env.TEST_QUICK === '1'
 
 export const shapes: Shape[] = isQuick ? ['redis'] : ['embedded', 'postgres', 'redis']
 

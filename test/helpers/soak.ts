@@ -1,7 +1,10 @@
 import { describe, test } from 'bun:test'
 
-/** The length of the tests: reduced, or with POTERNE_SOAK=1 in full. scripts/soak.ts finds those that use it. */
-export const soaking = process.env.POTERNE_SOAK === '1'
+/**
+ * The length of the tests: reduced, or with TEST_SOAK=1 in full. scripts/soak.ts finds those that use it. The variables of tests
+ * do not begin with POTERNE_: a poterne that a test starts would refuse them as unknown ones.
+ */
+export const soaking = process.env.TEST_SOAK === '1'
 
 export function reduced<T>(short: T, full: T): T {
   return soaking ? full : short

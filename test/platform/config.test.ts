@@ -273,11 +273,11 @@ describe('environment variables', () => {
   })
 
   test('are refused whatever they name: POTERNE_PORT lacks its section', () => {
-    const env = { POTERNE_PORT: '9000', POTERNE_LOG: 'debug', POTERNE_SOAK: '1' }
+    const env = { POTERNE_PORT: '9000', POTERNE_LOG: 'debug', POTERNE_VERBOSE: '1' }
     expect(problemsOf({ env })).toEqual([
       'POTERNE_PORT: unknown environment variable; did you mean POTERNE_SERVER_PORT or POTERNE_SMTP_PORT?',
       'POTERNE_LOG: unknown environment variable',
-      'POTERNE_SOAK: unknown environment variable',
+      'POTERNE_VERBOSE: unknown environment variable',
     ])
   })
 

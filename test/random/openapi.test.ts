@@ -155,7 +155,7 @@ function suite(name: string, settings: Settings, requestsEach: number) {
       await provider.stop()
     })
 
-    test(`whatever is asked, the answer is a documented one, in shape (POTERNE_SEED=${seed})`, async () => {
+    test(`whatever is asked, the answer is a documented one, in shape (TEST_SEED=${seed})`, async () => {
       const send = createSender(service, people)
       const statuses = new Map<string, number>()
       const loggedOf = ({ headers }: GivenAnswer) =>
@@ -200,7 +200,7 @@ function suite(name: string, settings: Settings, requestsEach: number) {
       }
       await Promise.all(Array.from({ length: OPERATIONS_AT_ONCE }, checkWaiting))
       await Promise.allSettled(renewals)
-      if (process.env.POTERNE_TALK)
+      if (process.env.TEST_TALK)
         console.log(
           [...statuses]
             .sort()

@@ -1,6 +1,6 @@
 /**
- * The length of the random tests, and their seed. POTERNE_SEED replays a run, POTERNE_SOAK=1 makes it long and
- * different each time, POTERNE_STEPS sets the number of steps by itself.
+ * The length of the random tests, and their seed. TEST_SEED replays a run, TEST_SOAK=1 makes it long and
+ * different each time, TEST_STEPS sets the number of steps by itself.
  */
 
 import { soaking } from '../helpers/soak.ts'
@@ -12,12 +12,12 @@ const USUAL_SEED = 20_260_701
 
 /** Of this run: the one given, in a soak a new one. Said by every failure. */
 export const seed = Number(
-  process.env.POTERNE_SEED ?? (soaking ? Math.floor(Math.random() * 2 ** 31) : USUAL_SEED),
+  process.env.TEST_SEED ?? (soaking ? Math.floor(Math.random() * 2 ** 31) : USUAL_SEED),
 )
 
-/** `usual` in the normal run, `long` in a soak, unless POTERNE_STEPS says otherwise. */
+/** `usual` in the normal run, `long` in a soak, unless TEST_STEPS says otherwise. */
 export function stepsOf(usual: number, long: number): number {
-  return Number(process.env.POTERNE_STEPS ?? (soaking ? long : usual))
+  return Number(process.env.TEST_STEPS ?? (soaking ? long : usual))
 }
 
 export interface Random {

@@ -2,7 +2,7 @@
  * Many strangers against two owners: from IPv4 addresses and from /64 networks, with every anonymous operation, with
  * the owners' identifiers and with others. Every few calls the owners sign in by every way they have. The state that
  * strangers fill must never refuse an owner on a known device. On a device that is not known, it may do so only within
- * the bounds that docs/security.md states. POTERNE_SEED and POTERNE_SOAK as in seed.ts.
+ * the bounds that docs/security.md states. TEST_SEED and TEST_SOAK as in seed.ts.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Redis } from 'ioredis'
@@ -232,7 +232,7 @@ interface Play {
 }
 
 function expectSignIn(what: string, round: number, status: number | string) {
-  expect([`POTERNE_SEED=${seed}`, round, what, status]).toEqual([`POTERNE_SEED=${seed}`, round, what, 200])
+  expect([`TEST_SEED=${seed}`, round, what, status]).toEqual([`TEST_SEED=${seed}`, round, what, 200])
 }
 
 async function begin(service: TestService, provider: PretendProvider): Promise<Play> {

@@ -1,7 +1,7 @@
 /**
  * A random walk: owners and attackers do thousands of things in a random order, alone and all at once, while time jumps
- * and servers fail. The service's promises hold after each step. POTERNE_SEED replays one, POTERNE_STEPS and
- * POTERNE_SOAK make it long; a failure says its seed and its steps.
+ * and servers fail. The service's promises hold after each step. TEST_SEED replays one, TEST_STEPS and
+ * TEST_SOAK make it long; a failure says its seed and its steps.
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Shape } from '../helpers/service.ts'
@@ -52,13 +52,13 @@ async function walk(shape: Shape, limited: boolean, steps: number, disturbances:
       said.push(`${step} ${move.name}`)
       said[said.length - 1] = `${step} ${await move(walker)}`
       if (!/: (not now|limited|no |none|nothing|has )/.test(said.at(-1)!)) done++
-      if (process.env.POTERNE_TALK) console.log(said.at(-1))
+      if (process.env.TEST_TALK) console.log(said.at(-1))
       if (step % CHECK_EVERY === 0) await checkAll(walker)
     }
     await checkAll(walker)
   } catch (error) {
     const last = said.slice(-40).join('\n  ')
-    const replay = `POTERNE_SEED=${seed} POTERNE_STEPS=${steps}${soaking ? ' POTERNE_SOAK=1' : ''}`
+    const replay = `TEST_SEED=${seed} TEST_STEPS=${steps}${soaking ? ' TEST_SOAK=1' : ''}`
     throw new Error(`${(error as Error).message}\n${replay}, ${shape}, the last steps:\n  ${last}`, {
       cause: error,
     })
@@ -68,20 +68,20 @@ async function walk(shape: Shape, limited: boolean, steps: number, disturbances:
   return done
 }
 
-test(`a walk on PostgreSQL and Redis, with faults (POTERNE_SEED=${seed})`, async () => {
+test(`a walk on PostgreSQL and Redis, with faults (TEST_SEED=${seed})`, async () => {
   expect(await walk('redis', false, stepsOf(120, 6000), soaking ? 60 : 3)).toBeGreaterThan(0)
 })
 
 if (soaking) {
-  test(`a walk within the limits (POTERNE_SEED=${seed})`, async () => {
+  test(`a walk within the limits (TEST_SEED=${seed})`, async () => {
     expect(await walk('redis', true, stepsOf(0, 4000), 20)).toBeGreaterThan(0)
   })
 
-  test(`a walk on PostgreSQL alone (POTERNE_SEED=${seed})`, async () => {
+  test(`a walk on PostgreSQL alone (TEST_SEED=${seed})`, async () => {
     expect(await walk('postgres', false, stepsOf(0, 3000), 20)).toBeGreaterThan(0)
   })
 
-  test(`a walk on the embedded database (POTERNE_SEED=${seed})`, async () => {
+  test(`a walk on the embedded database (TEST_SEED=${seed})`, async () => {
     expect(await walk('embedded', false, stepsOf(0, 3000), 0)).toBeGreaterThan(0)
   })
 }

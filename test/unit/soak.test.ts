@@ -5,7 +5,7 @@ import { soakFiles, soakNames } from '../../scripts/soak.ts'
 
 test('a soak is asked for in one place, from which its files are found', async () => {
   const helpersAndTests = await readFiles('test/**/*.ts')
-  const asking = helpersAndTests.filter(({ text }) => /env\.POTERNE_SOAK/.test(text)).map(({ path }) => path)
+  const asking = helpersAndTests.filter(({ text }) => /env\.TEST_SOAK/.test(text)).map(({ path }) => path)
   expect(asking).toEqual(['test/helpers/soak.ts'])
   const names = await soakNames()
   expect(names).toEqual(expect.arrayContaining(['longTest', 'reduced', 'racingShapes', 'testsOn']))
