@@ -8,7 +8,7 @@ import type { Catalog } from '../../texts/catalog.ts'
 import { AppError, errorStatus } from '../../texts/errors.ts'
 import { ownSentence } from '../../texts/sentences.ts'
 import { type Frame, PAGE_POLICY } from '../frame/frame.ts'
-import { isMistake, onwardsOf } from './flow.ts'
+import { againOf, isMistake } from './flow.ts'
 import { failedScreen, otherHostScreen } from './refusals.ts'
 import type { Place } from './visit.ts'
 import { CHOICE, type Screen, type Visit } from './visit.ts'
@@ -105,7 +105,7 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
 /** The page that was asked for, on the way to an application. Without what that one asks for, its own would be no page. */
 function sameAgain({ path, query, flow, to }: Visit): string {
   if (path.startsWith('/oauth2/')) return query.size > 0 ? `${path}?${query}` : path
-  return flow.handOver ? to(path, onwardsOf(flow)) : path
+  return flow.handOver ? to(path, againOf(flow)) : path
 }
 
 const OTHER_HOST =

@@ -78,6 +78,13 @@ export const onwardsOf = ({ handOver, ...flow }: Flow) => ({
   ...(handOver && { handOver }),
 })
 
+/** The same, and the sign-in that the application still asks for. */
+export const againOf = ({ signInAfter, distrusts, ...flow }: Flow) => ({
+  ...onwardsOf(flow),
+  ...(signInAfter !== undefined && { signInAfter }),
+  ...(distrusts && { distrusts }),
+})
+
 /** The flow of another sign-in: it leads to the application that waits, if one does, otherwise to this page. */
 export const toSignIn = (flow: Flow, page: string): Flow =>
   flow.handOver ? onwardsOf(flow) : { ...languageOf(flow), to: page }

@@ -1,5 +1,6 @@
 /** Somebody whom an application sent comes back to it, whatever they do on the pages of their account before. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { DatabaseUnavailable } from '../../../src/platform/postgres/failure.ts'
 import { newEmail } from '../../helpers/api-client.ts'
 import { codeFor, entry, parametersOf, signedInBrowser } from '../../helpers/hand-over.ts'
 import {
@@ -28,12 +29,14 @@ const service = use(
   provider,
 )
 
-const linksOf = ({ source }: PageBrowser) =>
+type Shown = Pick<PageBrowser, 'source'>
+
+const linksOf = ({ source }: Shown) =>
   [...source.matchAll(/<a [^>]*href="(\/(?:account|oauth2|sign)[^"]*)"/g)].map(([, href = '']) =>
     href.replaceAll('&amp;', '&'),
   )
-const linkTo = (browser: PageBrowser, path: string) =>
-  linksOf(browser).find((href) => href.startsWith(`${path}?flow=`)) ?? `${path}: no link of the way`
+const linkTo = (page: Shown, path: string) =>
+  linksOf(page).find((href) => href.startsWith(`${path}?flow=`)) ?? `${path}: no link of the way`
 
 /** Two factors are wanted: the way leads by the page that turns them on. */
 async function onTheWay() {
@@ -148,6 +151,31 @@ describe('the way to an application', () => {
     expect(browser.path).toBe('/leave')
     await expectLedger(browser)
     expect((await openBrowser(service.url).open(address)).path).toBe('/sign-in')
+  })
+
+  test.each([
+    ['prompt=login', 422],
+    ['prompt=login', 503],
+    ['another account', 422],
+    ['another account', 503],
+  ])('asks for the sign-in of %s again where its form was answered %i', async (asked, status) => {
+    const { browser } = await signedInBrowser(service)
+    const next = await service.signUp(newEmail())
+    const isPrompt = asked === 'prompt=login'
+    await codeFor(browser, 'ledger', { scope: 'openid', ...(isPrompt && { prompt: 'login' }) })
+    if (!isPrompt) await browser.open(linkTo(browser, '/sign-in'))
+    const { action } = browser.forms.find((form) => form.action.startsWith('/sign-in?'))!
+    const { identifier, password } = next
+    const away = spyOn(service.inside.services.login, 'logIn').mockRejectedValue(new DatabaseUnavailable())
+    const site = { 'sec-fetch-site': status === 422 ? 'cross-site' : 'same-origin' }
+    const answer = await browser.post(action, { identifier, password }, site)
+    away.mockRestore()
+    expect(answer.status).toBe(status)
+    await browser.open(linkTo({ source: await answer.text() }, '/sign-in'))
+    expect([browser.path, browser.title]).toEqual(['/sign-in', 'Sign in'])
+    await browser.press('Sign in', { identifier, password })
+    expect([browser.path, browser.html.includes(identifier)]).toEqual(['/leave', true])
+    expect(browser.html).toContain('Continue to Ledger')
   })
 
   test('is nothing for the next person of the browser, for another browser, and after signing out', async () => {
