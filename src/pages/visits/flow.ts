@@ -85,9 +85,11 @@ export const againOf = ({ signInAfter, distrusts, ...flow }: Flow) => ({
   ...(distrusts && { distrusts }),
 })
 
-/** The flow of another sign-in: it leads to the application that waits, if one does, otherwise to this page. */
-export const toSignIn = (flow: Flow, page: string): Flow =>
-  flow.handOver ? onwardsOf(flow) : { ...languageOf(flow), to: page }
+/**
+ * The flow of another sign-in: it leads to the application that waits, if one does, otherwise to this page. Whoever needs
+ * none any more is led to the page.
+ */
+export const toSignIn = (flow: Flow, page: string): Flow => ({ ...onwardsOf(flow), to: page })
 
 const LABEL = 'page flow'
 const LIFETIME_SECONDS = 86_400

@@ -7,7 +7,7 @@ import type { OpenedSession } from '../../domain/sessions/core/session-opener.ts
 import type { SignInOutcome, TwoFactorDue } from '../../domain/sign-in/core/service.ts'
 import type { Ground } from '../../platform/ground.ts'
 import { AppError } from '../../texts/errors.ts'
-import type { Flow } from '../visits/flow.ts'
+import { type Flow, onwardsOf } from '../visits/flow.ts'
 import type { Visits } from '../visits/service.ts'
 import type { Typed, Visit } from '../visits/visit.ts'
 
@@ -60,6 +60,17 @@ export function createArrival({ visits, me, browserSessions, config: { accounts 
       ? visits.leave(visit, visit.flow.to ?? visits.home)
       : leadTo(visit, '/sign-up')
 
+  /**
+   * For whoever is signed in already. A page of ours that led here for a sign-in comes before the application: this browser
+   * may have sent its form twice.
+   */
+  const comeBack = (visit: Visit): Response => {
+    const { handOver, to } = visit.flow
+    return handOver && to?.startsWith('/')
+      ? visits.go(visit, to, onwardsOf(visit.flow))
+      : visits.leave(visit, to ?? visits.home)
+  }
+
   /** An account that was there before keeps the terms that were accepted on the way to it. */
   async function keepTerms(visit: Visit, cookie: string): Promise<void> {
     const session = await browserSessions.find(cookie, visit.caller.address)
@@ -111,7 +122,7 @@ export function createArrival({ visits, me, browserSessions, config: { accounts 
   }
 
   return {
-    ...{ leadTo, startAgain, refuseEarlier, sentAgain, goOn },
+    ...{ leadTo, startAgain, refuseEarlier, sentAgain, goOn, comeBack },
     ...{ arrive, finish, noteTerms, isAskedForTerms, acceptTerms },
   }
 }

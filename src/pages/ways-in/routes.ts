@@ -106,7 +106,7 @@ export function createWaysInRoutes(
           path === '/sign-up' && typeof query.invitation === 'string'
             ? waysIn.holdInvitation(visit, query.invitation)
             : path === '/sign-in' && visit.session && !visit.flow.problem && !visit.flow.signInAfter
-              ? visits.leave(visit, visit.flow.to ?? home)
+              ? waysIn.comeBack(visit)
               : path === '/code' && visit.flow.methods && visit.ticket === null
                 ? waysIn.startAgain(visit, '/sign-in')
                 : screen(visit, {

@@ -26,7 +26,7 @@ export function createWaysIn(needs: Needs) {
   const { visits, login, loginByCode, passkeys, passwords } = needs
   const { accounts } = needs.config
   const arrival = createArrival(needs)
-  const { leadTo, startAgain, refuseEarlier, goOn, arrive, finish, noteTerms, sentAgain } = arrival
+  const { leadTo, startAgain, refuseEarlier, goOn, comeBack, arrive, finish, noteTerms, sentAgain } = arrival
 
   /** Where accounts may be without a password, a code signs in or opens one. */
   const createsByCode = ({ flow }: Visit): boolean =>
@@ -113,7 +113,7 @@ export function createWaysIn(needs: Needs) {
   }
 
   return {
-    ...{ leadTo, startAgain, refuseEarlier, goOn },
+    ...{ leadTo, startAgain, refuseEarlier, goOn, comeBack },
     ...{ isAskedForTerms: arrival.isAskedForTerms, acceptTerms: arrival.acceptTerms },
     ...createSigningUp(needs, arrival),
     ...createByProvider(needs, arrival),

@@ -38,6 +38,9 @@ const linksOf = ({ source }: Shown) =>
 const linkTo = (page: Shown, path: string) =>
   linksOf(page).find((href) => href.startsWith(`${path}?flow=`)) ?? `${path}: no link of the way`
 
+const formOf = (browser: PageBrowser, path: string) =>
+  browser.forms.find(({ action }) => action.startsWith(`${path}?`))!.action
+
 /** Two factors are wanted: the way leads by the page that turns them on. */
 async function onTheWay() {
   const { browser, person } = await signedInBrowser(service)
@@ -139,7 +142,7 @@ describe('the way to an application', () => {
   test('is kept where a form could not be taken, and by a session that ended', async () => {
     const { browser, person, proof } = await withTwoFactors()
     await browser.open(linkTo(browser, '/account/two-factor/codes'))
-    const { action } = browser.forms.find((form) => form.action.startsWith('/account/two-factor/codes'))!
+    const action = formOf(browser, '/account/two-factor/codes')
     const refused = await browser.post(action, proof, { 'sec-fetch-site': 'cross-site' })
     expect(refused.status).toBe(422)
     expect(await refused.text()).toContain('href="/account/two-factor/codes?flow=')
@@ -153,6 +156,25 @@ describe('the way to an application', () => {
     expect((await openBrowser(service.url).open(address)).path).toBe('/sign-in')
   })
 
+  test('is kept by a form that was sent twice, which leads to its page first', async () => {
+    const { browser, person, password } = await onTheWay()
+    await browser.open(linkTo(browser, '/account/two-factor/on'))
+    await browser.press('Send a code', { password })
+    const action = formOf(browser, '/account/two-factor/confirm')
+    const second = openBrowser(service.url)
+    for (const [name, value] of browser.cookies) second.cookies.set(name, value)
+    const otp = await service.inbox.nextCode(person.identifier)
+    await browser.press('Confirm', { otp })
+    expect(browser.title).toBe('Recovery codes')
+    const answer = await second.post(action, { otp })
+    // What the answer to the second form leads to is asked for with the cookie that the first one brought.
+    await browser.open(answer.headers.get('location') ?? '')
+    expect([browser.path, browser.said]).toEqual(['/account/two-factor/confirm', 'Two-factor sign-in is on.'])
+    expect(linkTo(browser, '/account/two-factor/codes')).toContain('flow=')
+    await browser.open(linkTo(browser, '/account/two-factor'))
+    await expectLedger(browser)
+  })
+
   test.each([
     ['prompt=login', 422],
     ['prompt=login', 503],
@@ -164,7 +186,7 @@ describe('the way to an application', () => {
     const isPrompt = asked === 'prompt=login'
     await codeFor(browser, 'ledger', { scope: 'openid', ...(isPrompt && { prompt: 'login' }) })
     if (!isPrompt) await browser.open(linkTo(browser, '/sign-in'))
-    const { action } = browser.forms.find((form) => form.action.startsWith('/sign-in?'))!
+    const action = formOf(browser, '/sign-in')
     const { identifier, password } = next
     const away = spyOn(service.inside.services.login, 'logIn').mockRejectedValue(new DatabaseUnavailable())
     const site = { 'sec-fetch-site': status === 422 ? 'cross-site' : 'same-origin' }
