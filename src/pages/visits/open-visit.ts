@@ -76,7 +76,7 @@ export function createOpening({ seal, destinations, place, catalog, tickets, clo
       ticket: null,
       session: null,
       within: place.within,
-      isOfEarlierSignIn: false,
+      isOfEarlierSignIn: read !== null,
       needsLinks: isWebKitOfLinux(request.headers.get('user-agent') ?? ''),
       device: (stays) => ({
         ...deviceOfBrowser(browser, request.headers.get('user-agent'), stays),
@@ -113,8 +113,8 @@ export function createOpening({ seal, destinations, place, catalog, tickets, clo
       registration: registrationTag(jar.read('registration') ?? ''),
     }
     visit.ticket = opened?.isFresh ? await tickets.find(flow.ticket, holder) : null
+    visit.isOfEarlierSignIn = session !== null && opened !== null && !opened.isOfSession(session.sessionId)
     if (session === null) return
-    visit.isOfEarlierSignIn = opened !== null && !opened.isOfSession(session.sessionId)
     const { language } = session.account
     const isChosen = (flow.language ?? chosenIn(jar)) !== null
     if (!isChosen && catalog.has(language)) speak(visit, language)

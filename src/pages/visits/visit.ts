@@ -30,7 +30,7 @@ export interface Visit {
   within: Place['within']
   /**
    * True if somebody is signed in now, and the flow is from before that sign-in, or a form has none that can be read. A
-   * form that acts on the account does nothing then.
+   * form that acts on the account does nothing then. Until it is known who is signed in, any flow may be from before.
    */
   isOfEarlierSignIn: boolean
   /** The browser shows an error where a redirect leads to another program. A link that is pressed opens it. */

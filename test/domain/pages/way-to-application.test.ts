@@ -175,6 +175,27 @@ describe('the way to an application', () => {
     await expectLedger(browser)
   })
 
+  test('is kept where the database was away', async () => {
+    const { browser, factors } = await withTwoFactors()
+    await browser.open(linkTo(browser, '/account/two-factor/codes'))
+    const action = formOf(browser, '/account/two-factor/codes')
+    const away = spyOn(service.inside.database, 'first').mockRejectedValue(new DatabaseUnavailable())
+    let sent: Response
+    try {
+      sent = await browser.post(action, {})
+      await browser.open(factors)
+    } finally {
+      away.mockRestore()
+    }
+    expect([browser.status, sent.status]).toEqual([503, 503])
+    await browser.open(linkTo(browser, '/account/two-factor'))
+    await expectLedger(browser)
+    await browser.open(linkTo({ source: await sent.text() }, '/account/two-factor/codes'))
+    expect([browser.path, browser.said]).toEqual(['/account/two-factor/codes', ''])
+    await browser.open(linkTo(browser, '/account/two-factor'))
+    await expectLedger(browser)
+  })
+
   test.each([
     ['prompt=login', 422],
     ['prompt=login', 503],
