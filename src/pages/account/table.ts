@@ -27,7 +27,7 @@ import type { AccountPages, Done, OwnVisit } from './service.ts'
 
 export interface AccountPage {
   path: string
-  show?: (visit: OwnVisit) => Promise<Screen> | Screen
+  show?: (visit: OwnVisit) => Promise<Screen> | Screen | Response
   /** The form there proves who sits there, and nothing else. These are its words. */
   proof?: (pages: OwnVisit['texts']['pages'], security: Security) => Omit<Proof, 'action'>
   work?: (visit: OwnVisit, typed: Typed) => Promise<Done>
@@ -259,28 +259,30 @@ function twoFactor({ account, offered }: Needs): AccountPage[] {
   ]
 }
 
-/** A page about one of a list, which is shown where none was chosen. */
+/** A page about one of a list. Where none was chosen, it leads to the list. */
 const aboutOne =
-  (name: 'passkey' | 'provider', one: NonNullable<AccountPage['show']>, all: typeof one) =>
+  (visits: Visits, name: 'passkey' | 'provider', list: string, one: NonNullable<AccountPage['show']>) =>
   (visit: OwnVisit) =>
-    (visit.flow.typed?.[name] ? one : all)(visit)
+    visit.flow.typed?.[name] ? one(visit) : visits.go(visit, list)
 
 /** Where passkeys are not offered, their forms stay, and answer what the service says. */
 function passkeys({ visits, account, offered }: Needs): AccountPage[] {
   const { read } = account
   const shown = (show: NonNullable<AccountPage['show']>) => offered.passkeys && { show }
   const [list, add, edit] = ['/account/passkeys', '/account/passkeys/add', '/account/passkeys/edit']
-  const all = async (visit: OwnVisit) => passkeysScreen(visit, offered, (await read.passkeys(visit)).passkeys)
   const one = async (visit: OwnVisit) => editPasskeyScreen(visit, await read.security(visit))
   return [
-    { path: list, ...shown(all) },
+    {
+      path: list,
+      ...shown(async (visit) => passkeysScreen(visit, offered, (await read.passkeys(visit)).passkeys)),
+    },
     {
       path: add,
       ...shown(async (visit) => addPasskeyScreen(visit, await read.security(visit))),
       work: account.addPasskey,
     },
     { path: '/account/passkeys/options', back: add, options: account.newPasskeyOptions },
-    { path: edit, ...shown(aboutOne('passkey', one, all)) },
+    { path: edit, ...shown(aboutOne(visits, 'passkey', list, one)) },
     turn('/account/passkeys/choose', list, async (visit) => visits.go(visit, edit)),
     { path: '/account/passkeys/rename', back: edit, work: account.renamePasskey },
     { path: '/account/passkeys/remove', back: edit, work: account.removePasskey },
@@ -295,11 +297,13 @@ function providers({ visits, account, offered }: Needs): AccountPage[] {
     '/account/providers/confirm',
     '/account/providers/remove',
   ]
-  const all = async (visit: OwnVisit) => providersScreen(visit, offered, await read.identities(visit))
   const one = async (visit: OwnVisit) =>
     unlinkScreen(visit, await read.security(visit), await read.identities(visit))
   return [
-    { path: list, ...shown(all) },
+    {
+      path: list,
+      ...shown(async (visit) => providersScreen(visit, offered, await read.identities(visit))),
+    },
     { path: '/account/providers/link', back: list, work: account.beginLink },
     {
       path: confirm,
@@ -309,7 +313,7 @@ function providers({ visits, account, offered }: Needs): AccountPage[] {
     turn('/account/providers/choose', list, async (visit) => visits.go(visit, remove)),
     {
       path: remove,
-      ...shown(aboutOne('provider', one, all)),
+      ...shown(aboutOne(visits, 'provider', list, one)),
       work: account.unlinkIdentity,
     },
   ]

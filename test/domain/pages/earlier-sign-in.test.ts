@@ -167,7 +167,7 @@ describe('the identity of a provider', () => {
       `/account/providers/remove?flow=${flow('x'.repeat(2000))}`,
     ]) {
       await browser.open(address)
-      expect(browser.html).toContain('Linked</span>')
+      expect([browser.path, browser.html.includes('Linked</span>')]).toEqual(['/account/providers', true])
     }
   })
 
