@@ -140,19 +140,16 @@ export function createFlowSeal({ secret, clock }: { secret: ServerSecret; clock:
       }
       throw new AppError('invalid_request', { cause: 'flow_too_long' })
     },
-    /** Null for what was changed or belongs to another browser. What is too old still says what was typed, but leads to no application. */
+    /** Null for what was changed, belongs to another browser, or is too old; that one can still say what was typed. */
     open(text: string | undefined, browser: string): OpenedFlow | null {
       if (text === undefined || text.length > MAXIMUM_WITH_STATE || !/^[\w-]+$/.test(text)) return null
       const opened = secret.tryToOpen(LABEL, Buffer.from(text, 'base64url'))
       if (opened === null) return null
       const { flow, browser: tag, session, at } = JSON.parse(opened.bytes.toString('utf8')) as Sealed
       if (tag !== tagOf(browser)) return null
-      const isFresh = now() - at < LIFETIME_SECONDS
-      // Every page seals its flow anew, so that the way to it would never end.
-      if (!isFresh) delete flow.handOver
       return {
         flow,
-        isFresh,
+        isFresh: now() - at < LIFETIME_SECONDS,
         isOfSession: (sessionId) => session === tagOf(sessionId),
       }
     },

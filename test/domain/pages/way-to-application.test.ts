@@ -245,22 +245,4 @@ describe('the way to an application', () => {
     await browser.open(onwards)
     expect([browser.left, browser.html.includes(next.identifier)]).toEqual([null, true])
   })
-
-  test('ends after a day, for whoever signs in then', async () => {
-    const { browser, person, factors } = await withTwoFactors()
-    const onwards = linkTo(browser, '/oauth2/continue')
-    const next = await service.signUp(newEmail())
-    const waiting = openBrowser(service.url)
-    await codeFor(waiting, 'ledger', { scope: 'openid' })
-    service.clock.advance(25 * 3_600_000)
-    for (const one of [browser, waiting]) {
-      if (one === browser) await one.open(factors)
-      expect(one.path).toBe('/sign-in')
-      await one.press('Sign in', { identifier: next.identifier, password: next.password })
-      expect([one.left, one.html.includes('Ledger')]).toEqual([null, false])
-    }
-    expect([browser.path, waiting.path]).toEqual(['/account/two-factor', '/account'])
-    await browser.open(onwards)
-    expect([browser.left, browser.html.includes(person.identifier)]).toEqual([null, false])
-  })
 })
