@@ -238,6 +238,21 @@ describe.each(rareShapes)('codes that an administrator makes, on %s', (shape: Sh
     expect(body.account.locked_at).not.toBeNull()
   })
 
+  rule(
+    'an account that is unlocked and confirmed at once tells the contact that is verified by it',
+    async () => {
+      const email = newEmail()
+      await service.post('register', registration(email))
+      const path = `accounts/${(await call('GET', `accounts?query=${email}`)).body.items[0].uuid}`
+      expect((await call('PATCH', path, { locked: true })).status).toBe(200)
+      const { account } = (await call('PATCH', path, { confirmed: true, locked: false })).body
+      expect([account.account_confirmed, account.locked_at]).toEqual([true, null])
+      await service.delivered()
+      const told = service.inbox.textsTo(email).filter((text) => text.includes('de nouveau vous connecter'))
+      expect(told).toHaveLength(1)
+    },
+  )
+
   rule('two administrators who make an account for one contact at once make one', async () => {
     const email = newEmail()
     const answers = await race([service], () => call('POST', 'accounts', { email, verified: true }))

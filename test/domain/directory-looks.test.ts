@@ -26,6 +26,19 @@ describe('on two replicas', () => {
     expect(looks.body.items).toHaveLength(1)
   })
 
+  test('a confirmation of an account that is confirmed is a look, and one that confirms is recorded as such', async () => {
+    const call = operatorOf(service)
+    const looksAt = async (uuid: string) =>
+      (await call('GET', `events?account=${uuid}&type=account.viewed`)).body.items.length
+    const confirm = (uuid: string) => call('PATCH', `accounts/${uuid}`, { confirmed: true })
+    const { account } = await service.signedIn()
+    expect((await confirm(account.uuid)).status).toBe(200)
+    expect(await looksAt(account.uuid)).toBe(1)
+    const waiting = (await call('POST', 'accounts', { email: newEmail() })).body.account.uuid
+    expect((await confirm(waiting)).body.account.account_confirmed).toBe(true)
+    expect(await looksAt(waiting)).toBe(0)
+  })
+
   test('a first look of many calls at once is recorded once', async () => {
     const call = operatorOf(service)
     const { bearer } = await service.signedIn()

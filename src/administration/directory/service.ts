@@ -1,11 +1,18 @@
 /** The changes that operators make to accounts. The caller has been let in; the event of each change names them. */
 
 import { type Admission, noEntry } from '../../domain/accounts/admission/service.ts'
-import { mayRemoveContact, requireOrdinary } from '../../domain/accounts/core/account.ts'
+import {
+  type Contact,
+  channelOf,
+  destinationOf,
+  mayRemoveContact,
+  requireOrdinary,
+  verifiedContacts,
+} from '../../domain/accounts/core/account.ts'
 import type { OwnerNotices } from '../../domain/accounts/core/owner-notices.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../domain/foundation/events/page.ts'
 import type { EventStore } from '../../domain/foundation/events/store.ts'
-import { isUuid, parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
+import { type Identifier, isUuid, parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
 import type { RefusedAddresses } from '../../domain/messages/delivery/refused-addresses.ts'
 import type { Exports } from '../../domain/self-service/me/exports.ts'
 import type { AccountExport } from '../../domain/self-service/me/me-schema.ts'
@@ -72,6 +79,19 @@ const MAXIMUM_ADMINISTRATORS = 1000
 /** So many people's messages or events are read at once. */
 const MAXIMUM_PEOPLE = 20
 
+function contactToConfirm({ waitingFor }: AdministeredAccount, defaultCountry: string): Identifier {
+  const identifier = parseIdentifier(waitingFor ?? '', defaultCountry)
+  if (identifier === null) throw new AppError('no_verified_contact')
+  return identifier
+}
+
+/** The contacts that are verified once the account is confirmed, which it may be already. */
+function contactsOnceConfirmed(account: AdministeredAccount, defaultCountry: string): Contact[] {
+  if (account.accountConfirmedAt !== null) return verifiedContacts(account)
+  const contact = contactToConfirm(account, defaultCountry)
+  return [{ channel: channelOf(contact.kind), destination: destinationOf(account, contact) }]
+}
+
 export type Directory = ReturnType<typeof createDirectory>
 
 export function createDirectory(needs: Needs) {
@@ -130,12 +150,10 @@ export function createDirectory(needs: Needs) {
 
   /** A contested registration keeps no password: the administrator vouches for the contact, and for nothing else. */
   async function confirm(transaction: Executor, account: AdministeredAccount): Promise<void> {
-    const identifier = parseIdentifier(account.waitingFor ?? '', defaultCountry)
-    if (identifier === null) throw new AppError('no_verified_contact')
     const confirmed = await stores.registrations.confirmByAdministrator(
       transaction,
       account,
-      identifier,
+      contactToConfirm(account, defaultCountry),
       admission.permit(noEntry, null),
       clock.now(),
     )
@@ -206,14 +224,17 @@ export function createDirectory(needs: Needs) {
       const isLocked = change.locked ?? account.lockedAt !== null
       if (patch.locked_reason != null && !isLocked) throw invalid('locked_reason')
       const unlocks = change.locked === false && account.lockedAt !== null
-      // What it would refuse is refused before the notice is counted.
+      // What these refuse is refused before the notice is counted.
       plan(account)
-      const messages = unlocks ? await notices.about(account, 'account_unlocked') : []
+      const contacts = patch.confirmed
+        ? contactsOnceConfirmed(account, defaultCountry)
+        : verifiedContacts(account)
+      const messages = unlocks ? await notices.about(account, 'account_unlocked', { contacts }) : []
       const work = { plan, confirm: patch.confirmed ? confirm : null }
       const changed = await store.change(account, work, messages, clock.now())
       if (changed === null) throw new AppError('account_not_found')
       // The answer shows the person: without a change to record, it is a look like any other.
-      if (!changed.isRecorded && !patch.confirmed) await views.record(changed.account)
+      if (!changed.isRecorded) await views.record(changed.account)
       return describe(changed.account)
     },
     /** Everything that is stored about the person. */

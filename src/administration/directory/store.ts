@@ -241,12 +241,13 @@ interface AccountWork {
   plan: (current: AdministeredAccount) => AccountChange
 }
 
-/** It is confirmed first where that is wanted and it waits for it. */
+/** It is confirmed first where that is wanted and it waits for it; then `isConfirmed` is true. */
 async function findConfirmed(transaction: Executor, uuid: string, confirm: AccountWork['confirm']) {
   const found = await transaction.first(find, { uuid })
-  if (found === null || confirm === null || found.accountConfirmedAt !== null) return found
+  if (found === null || confirm === null || found.accountConfirmedAt !== null)
+    return { current: found, isConfirmed: false }
   await confirm(transaction, toAccount(found))
-  return transaction.first(find, { uuid })
+  return { current: await transaction.first(find, { uuid }), isConfirmed: true }
 }
 
 export type DirectoryStore = ReturnType<typeof createDirectoryStore>
@@ -277,7 +278,7 @@ export function createDirectoryStore(database: Database) {
       retryConflicts(() =>
         database.transaction(async (transaction) => {
           await holdAccount(transaction, accountId)
-          const current = await findConfirmed(transaction, uuid, confirm)
+          const { current, isConfirmed } = await findConfirmed(transaction, uuid, confirm)
           if (current === null) return null
           const wanted = plan(toAccount(current))
           if (wanted.username && !(await takeUsername(transaction, wanted.username, uuid)))
@@ -292,7 +293,7 @@ export function createDirectoryStore(database: Database) {
             applications && transaction.run(endClosed, { ...ended, applications }),
             recordEvents(transaction, events, now),
           ])
-          return { account: toAccount(changed), isRecorded: events.length > 0 }
+          return { account: toAccount(changed), isRecorded: isConfirmed || events.length > 0 }
         }),
       ),
   }
