@@ -76,7 +76,10 @@ function contacts(context) {
       value === null ? none() : [element('span', { class: 'any' }, breakable(value, IN_TITLE)), ' ', mark],
       mayWrite &&
         link(say(value === null ? 'add' : 'change'), label, () => changeContact(context, kind, value)),
-      account.removable_contacts.includes(kind) &&
+      // Without any contact there is nowhere to tell of anything.
+      account.email !== null &&
+        account.phone !== null &&
+        account.removable_contacts.includes(kind) &&
         mayEverything('accounts:write') &&
         link(say('remove'), label, () => removeContact(context, kind, value), 'removes'),
     ]
