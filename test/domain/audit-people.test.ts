@@ -38,6 +38,8 @@ describe('the audit trail', () => {
     const ofAda = await eventsOf(`actor=${encodeURIComponent(part)}`)
     expect(ofAda.map(({ type }) => type)).toContain('account.locked')
     for (const { actor } of ofAda) expect(actor).toMatchObject({ type: 'administrator', id: ada.uuid })
+    const byUuid = await eventsOf(`actor=${ada.uuid.toUpperCase()}&actor_type=administrator`)
+    expect(byUuid.map(({ type }) => type)).toContain('account.locked')
     // Her own registration is no work of hers.
     const own = await eventsOf(`actor=${encodeURIComponent(part)}&actor_type=account`)
     expect(own.map(({ type }) => type)).toContain('account.registered')

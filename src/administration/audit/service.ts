@@ -57,8 +57,9 @@ export function createAuditTrail({ directory, eventTail, stores }: Needs) {
 
   /** Text that is no uuid means the administrators whom it names, or else the very id, such as an operator's login name. */
   async function readActor(actor: string | undefined, type: Actor['type'] | undefined, isTail: boolean) {
-    if (actor === undefined || isTail || isUuid(actor))
-      return { actors: actor === undefined ? undefined : [actor], actorType: type }
+    if (actor === undefined) return { actors: undefined, actorType: type }
+    if (isUuid(actor)) return { actors: [actor.toLowerCase()], actorType: type }
+    if (isTail) return { actors: [actor], actorType: type }
     const found = await store.findAdministrators(actor.toLowerCase())
     return found.length > 0
       ? { actors: found, actorType: type ?? ('administrator' as const) }

@@ -180,8 +180,7 @@ interface Ends {
   endCodes: EndCodes
 }
 
-/** It comes last in its transaction, as `endCodes` has to. */
-async function endBefore(
+async function endWithChange(
   transaction: Executor,
   { id: accountId, uuid }: Account,
   { notices, endCodes }: Ends,
@@ -272,7 +271,7 @@ export function createPeopleStore(database: Database) {
             verified && endClaimsTo(transaction, accountId, [{ kind, key }]),
             recordEvents(transaction, [{ type, account: uuid, data: { contact: kind, verified } }], now),
           ])
-          await endBefore(transaction, account, ends, now)
+          await endWithChange(transaction, account, ends, now)
           return 'put'
         })
       return unlessTaken(write, 'taken')
@@ -295,7 +294,7 @@ export function createPeopleStore(database: Database) {
           putContacts(transaction, accountId, { ...contacts, [kind]: null }, now),
           recordEvents(transaction, [event], now),
         ])
-        await endBefore(transaction, account, ends, now)
+        await endWithChange(transaction, account, ends, now)
         return 'removed'
       }),
   }

@@ -50,8 +50,8 @@ type InsertListener = (params: Record<string, unknown>) => void
 export interface Database extends Executor {
   readonly kind: 'postgres' | 'embedded'
   /**
-   * Commits everything in `work` or nothing. Do nothing slow inside, except in a migration. Statements that follow each
-   * other without waiting run in their order, in one trip; after one that failed the others do nothing.
+   * Commits everything in `work` or nothing. Do nothing slow inside, except in a migration and for `EndCodes`. Statements
+   * that follow each other without waiting run in their order, in one trip; after one that failed the others do nothing.
    */
   transaction<T>(work: (transaction: Executor) => Promise<T>, options?: { noDeadline?: boolean }): Promise<T>
   /**

@@ -52,7 +52,11 @@ interface Needs extends Pick<Ground, 'clock' | 'secret'> {
   metrics?: Pick<Metrics, 'count'>
 }
 
-/** Called last in a transaction. */
+/**
+ * Called last in the transaction of a change: one that is refused must leave the codes, and those in Redis end at once and
+ * do not come back. So the transaction waits for Redis, as no other does, with the account held for as long as a command
+ * may take. Where Redis does not answer, nothing is changed.
+ */
 export type EndCodes = (transaction: Executor) => Promise<void>
 
 export type CodeService = ReturnType<typeof createCodeService>
@@ -183,8 +187,7 @@ export function createCodeService(needs: Needs) {
     compare,
     /**
      * Gives what ends every code of the subject, also those whose message is still on its way, for the transaction of the
-     * change after which none may be used. It comes last there: a change that is refused must leave them, and those in
-     * Redis do not come back.
+     * change after which none may be used.
      */
     ending:
       (subject: string): EndCodes =>

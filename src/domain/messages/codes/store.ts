@@ -76,7 +76,7 @@ export interface CodeStore {
   /**
    * Ends the codes of the subject for every purpose and group, also those whose message is still on its way: `hash`
    * matches no code, and stays until `expiresAt`. A used code stays as it is, so that parallel calls with it still get
-   * `spent`. With `transaction` those in PostgreSQL end with it or not at all; those in Redis end at once.
+   * `spent`. With `transaction` those in PostgreSQL end with it or not at all: see `EndCodes`.
    */
   kill(
     subject: string,
