@@ -273,6 +273,26 @@ forEachBackend('one-time codes', (backend, name) => {
     expect(await codes.take(neighbour, right, 5, start)).toBe('right')
   })
 
+  if (!name.startsWith('Redis'))
+    test('the codes that a transaction kills end with it or not at all', async () => {
+      const { codes, database } = backend()
+      const nobodys = { hash: hashOf('nobody has it'), expiresAt: after(lifetimeMs) }
+      const killIn = ({ subject }: CodeKey, last: () => void) =>
+        database!.transaction(async (transaction) => {
+          await codes.kill(subject, nobodys, start, transaction)
+          last()
+        })
+      const [kept, ended] = [newKey(), newKey()]
+      for (const key of [kept, ended]) await codes.put(key, live, start)
+      const refuse = () => {
+        throw new Error('refused')
+      }
+      expect(await killIn(kept, refuse).catch(({ message }) => message)).toBe('refused')
+      await killIn(ended, () => {})
+      expect(await codes.take(kept, right, 5, start)).toBe('right')
+      expect(await codes.take(ended, right, 5, start)).toBe('wrong')
+    })
+
   test('of 32 who take codes of a subject while they are killed nobody waits for another in a circle', async () => {
     const { codes } = backend()
     const key = newKey()
