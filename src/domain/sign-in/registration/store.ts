@@ -196,7 +196,6 @@ const confirmApartBy = (kind: Identifier['kind']) => {
       now: 'timestamptz',
       digest: 'text?',
       profile: 'text?',
-      byAdministrator: 'boolean',
       isForeign: 'boolean',
       ...permitParamTypes,
     },
@@ -208,7 +207,7 @@ const confirmApartBy = (kind: Identifier['kind']) => {
        where ${isThatRegistration(p)} and ${keyColumn} = ${p.key} and ${opensApart(p)}
          for update),
     candidate as materialized (
-      select ${p.byAdministrator} as exempt, not contested.yes as keeps, invitation_id, terms_version, terms_accepted_at
+      select false as exempt, not contested.yes as keeps, invitation_id, terms_version, terms_accepted_at
         from registration, contested),
     ${permitCtes(p, sql`candidate`)},
     proved as (${confirmApart(p, kind, { registration: sql`registration`, contested: sql`contested` })}),
@@ -300,10 +299,9 @@ export function createRegistrationStore(database: Database) {
     /**
      * Makes the verified identifier the account's own and ends every other claim to it. It returns null if the account
      * was confirmed or registered again since `updatedAt`, or if somebody else verified the identifier first. The same
-     * holds if nothing permits the account: then the registration stays. The account gets
-     * `password` if the caller named one, otherwise the registered one. If registrations named the identifier with
-     * different passwords, it gets none, and no other unverified contact stays. So it is where the caller found that
-     * what was registered `isForeign`.
+     * holds if nothing permits the account: then the registration stays. The account gets `password` if the caller named
+     * one, otherwise the registered one. If registrations named the identifier with different passwords, it gets none,
+     * and no other unverified contact stays. So it is where the caller found that what was registered `isForeign`.
      */
     async confirm(
       account: Account,
