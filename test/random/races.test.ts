@@ -116,9 +116,10 @@ test('what the stranger changes of two factors while the owner resets the passwo
   expect(verified.status).toBe(200)
 })
 
-test('what a thief began with session and password ends with the session', async () => {
+test('what a thief began with session and password ends with the session, and the owner’s codes live on', async () => {
   const { identifier, password, uuid, bearer } = await signedIn()
   const owner = await service.logIn({ identifier, password })
+  const reset = await resetOf(identifier)
   const strangers = newEmail()
   const begun = [
     () => service.post('password/change', { current_password: password, ...newPassword }, { bearer }),
@@ -131,6 +132,7 @@ test('what a thief began with session and password ends with the session', async
   await service.delivered()
   expect(service.inbox.textsTo(strangers)).toEqual([])
   expect((await service.logIn({ identifier, password })).account.uuid).toBe(uuid)
+  expect((await reset()).status).toBe(200)
 })
 
 for (const first of ['reset', 'confirm'] as const)
