@@ -90,10 +90,14 @@ async function onRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
   }
 }
 
-const connections = () =>
-  query(async (sql) =>
-    Number((await sql`select count(*) from pg_stat_activity where application_name = 'poterne'`)[0]?.count),
-  )
+/** `waitEvent`: only those that wait for such a thing. */
+const connections = (waitEvent: string | null = null) =>
+  query(async (sql) => {
+    const [row] = await sql`
+      select count(*) from pg_stat_activity
+       where application_name = 'poterne' and (${waitEvent}::text is null or wait_event_type = ${waitEvent})`
+    return Number(row?.count)
+  })
 
 interface Seen {
   acknowledged: string[]
@@ -220,6 +224,27 @@ describe('Redis', () => {
     await waitFor(isBack, { timeoutMs: 5000 })
     const { acknowledged } = await finish()
     await Promise.all(acknowledged.map((email) => service.smtp.waitForMailTo(email, 20_000)))
+  })
+
+  test('stopped while a password is changed: that is refused, and the old password works', async () => {
+    const person = await service.signUp(newEmail())
+    const { access_token: bearer } = await service.logIn(person)
+    const password = 'a quite different sentence'
+    const chosen = { current_password: person.password, password, password_confirmation: password }
+    const { changing } = await query((sql) =>
+      sql.begin(async (holder) => {
+        await holder`select from accounts where email = ${person.identifier} for update`
+        const changing = service.post('password/change', chosen, { bearer })
+        await waitFor(async () => (await connections('Lock')) > 0, { what: 'it to wait for the account' })
+        await redisServer.stop()
+        return { changing }
+      }),
+    )
+    const { status, body } = await changing
+    await redisServer.start()
+    await waitFor(isBack, { timeoutMs: 5000 })
+    expect([status, body.code]).toEqual([503, 'unavailable'])
+    expect((await service.post('login', person)).status).toBe(200)
   })
 
   const newCode = async ({ identifier }: Person) => {
