@@ -3,16 +3,16 @@
 import { type Admission, noEntry } from '../../domain/accounts/admission/service.ts'
 import {
   type Contact,
-  channelOf,
-  destinationOf,
   mayRemoveContact,
   requireOrdinary,
   verifiedContacts,
+  waitingContact,
+  waitingIdentifier,
 } from '../../domain/accounts/core/account.ts'
 import type { OwnerNotices } from '../../domain/accounts/core/owner-notices.ts'
 import { type Page, type PageQuery, pageOf, readPage, toPage } from '../../domain/foundation/events/page.ts'
 import type { EventStore } from '../../domain/foundation/events/store.ts'
-import { type Identifier, isUuid, parseIdentifier } from '../../domain/foundation/identifiers/identifier.ts'
+import { isUuid } from '../../domain/foundation/identifiers/identifier.ts'
 import type { RefusedAddresses } from '../../domain/messages/delivery/refused-addresses.ts'
 import type { Exports } from '../../domain/self-service/me/exports.ts'
 import type { AccountExport } from '../../domain/self-service/me/me-schema.ts'
@@ -79,17 +79,11 @@ const MAXIMUM_ADMINISTRATORS = 1000
 /** So many people's messages or events are read at once. */
 const MAXIMUM_PEOPLE = 20
 
-function contactToConfirm({ waitingFor }: AdministeredAccount, defaultCountry: string): Identifier {
-  const identifier = parseIdentifier(waitingFor ?? '', defaultCountry)
-  if (identifier === null) throw new AppError('no_verified_contact')
-  return identifier
-}
-
 /** The contacts that are verified once the account is confirmed, which it may be already. */
 function contactsOnceConfirmed(account: AdministeredAccount, defaultCountry: string): Contact[] {
   if (account.accountConfirmedAt !== null) return verifiedContacts(account)
-  const contact = contactToConfirm(account, defaultCountry)
-  return [{ channel: channelOf(contact.kind), destination: destinationOf(account, contact) }]
+  const waiting = waitingContact(account, defaultCountry)
+  return waiting ? [waiting] : []
 }
 
 export type Directory = ReturnType<typeof createDirectory>
@@ -150,10 +144,12 @@ export function createDirectory(needs: Needs) {
 
   /** A contested registration keeps no password: the administrator vouches for the contact, and for nothing else. */
   async function confirm(transaction: Executor, account: AdministeredAccount): Promise<void> {
+    const identifier = waitingIdentifier(account, defaultCountry)
+    if (identifier === null) throw new AppError('no_verified_contact')
     const confirmed = await stores.registrations.confirmByAdministrator(
       transaction,
       account,
-      contactToConfirm(account, defaultCountry),
+      identifier,
       admission.permit(noEntry, null),
       clock.now(),
     )

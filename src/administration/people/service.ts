@@ -12,6 +12,8 @@ import {
   mayRemoveContact,
   requireOrdinary,
   verifiedContacts,
+  waitingContact,
+  waitingIdentifier,
 } from '../../domain/accounts/core/account.ts'
 import type { OwnerNotices } from '../../domain/accounts/core/owner-notices.ts'
 import { mergeProfile, readProfile } from '../../domain/accounts/core/profile.ts'
@@ -40,7 +42,7 @@ interface Needs extends Pick<Ground, 'clock'>, ReaderNeeds {
   hashing: HashService
   limits: LimitService
   notices: OwnerNotices
-  registration: Pick<RegistrationService, 'chargeFor' | 'sendFor' | 'contactOf'>
+  registration: Pick<RegistrationService, 'chargeFor' | 'sendFor'>
   stores: { people: PeopleStore; accounts: AccountStore; events: EventStore }
 }
 
@@ -57,6 +59,7 @@ export type PeopleService = ReturnType<typeof createPeopleService>
 export function createPeopleService(needs: Needs) {
   const { directory, administrators, accountCodes, hashing, limits, registration, clock, config } = needs
   const { people, accounts, events } = needs.stores
+  const { defaultCountry } = config.accounts
   const { read, readFields, readContact } = createPersonReader(needs)
 
   const invitation = (
@@ -117,7 +120,7 @@ export function createPeopleService(needs: Needs) {
     async resendConfirmation(uuid: string): Promise<void> {
       const account = await directory.find(uuid)
       requireOrdinary(account)
-      const contact = registration.contactOf(account)
+      const contact = waitingIdentifier(account, defaultCountry)
       if (contact === null) throw new AppError('not_resendable')
       await registration.chargeFor(account, contact)
       await registration.sendFor(account)
@@ -136,7 +139,7 @@ export function createPeopleService(needs: Needs) {
       requireOrdinary(account)
       if (account.accountConfirmedAt !== null && account.passwordDigest !== null)
         throw new AppError('password_already_set')
-      const sendTo = verifiedContacts(account)[0] ?? waitingContact(account)
+      const sendTo = verifiedContacts(account)[0] ?? waitingContact(account, defaultCountry)
       if (sendTo === null) throw new AppError('no_verified_contact')
       return accountCodes.issue(account, invitation(sendTo, lifetimeSeconds))
     },
@@ -167,13 +170,6 @@ export function createPeopleService(needs: Needs) {
       return accountCodes.issue(account, { kind: 'recovery', lifetimeSeconds, sendTo, removeFactors })
     },
   }
-}
-
-/** The contact that an account which nobody confirmed waits for. */
-function waitingContact({ waitingFor, email, emailKey, phone }: Account): Contact | null {
-  if (waitingFor === null) return null
-  if (emailKey === waitingFor && email !== null) return { channel: 'email', destination: email }
-  return phone === waitingFor ? { channel: 'sms', destination: phone } : null
 }
 
 function readLifetime(

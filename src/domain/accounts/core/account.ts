@@ -2,7 +2,7 @@
 
 import type { ValuesOf } from '../../../platform/postgres/statement.ts'
 import { AppError } from '../../../texts/errors.ts'
-import type { Identifier } from '../../foundation/identifiers/identifier.ts'
+import { type Identifier, parseIdentifier } from '../../foundation/identifiers/identifier.ts'
 import type { accountRow } from './account-sql.ts'
 
 /** A row of the table `accounts`: its columns, and what each of them means, are in platform/postgres/schema.ts. */
@@ -23,6 +23,13 @@ export function contactOf(account: Account, kind: Identifier['kind']): string | 
 export const destinationOf = (account: Account | null, { kind, key }: Identifier): string =>
   (account && contactOf(account, kind)) ?? key
 
+/** The identifier that an account which nobody confirmed waits for; null once it is confirmed. */
+export const waitingIdentifier = (
+  { accountConfirmedAt, waitingFor }: Account,
+  defaultCountry: string,
+): Identifier | null =>
+  accountConfirmedAt === null ? parseIdentifier(waitingFor ?? '', defaultCountry) : null
+
 /** The part of an account by which a message reaches its owner. */
 export type Addressee = Pick<
   Account,
@@ -32,6 +39,14 @@ export type Addressee = Pick<
 export interface Contact {
   channel: 'email' | 'sms'
   destination: string
+}
+
+/** The contact to which messages for that identifier go. */
+export function waitingContact(account: Account, defaultCountry: string): Contact | null {
+  const identifier = waitingIdentifier(account, defaultCountry)
+  return (
+    identifier && { channel: channelOf(identifier.kind), destination: destinationOf(account, identifier) }
+  )
 }
 
 /** The contacts to which codes for this account may go: the verified ones, the named kind first. */

@@ -8,7 +8,7 @@ import type { Ground } from '../../../platform/ground.ts'
 import { AppError } from '../../../texts/errors.ts'
 import type { Language } from '../../../texts/languages.ts'
 import type { Admission, Entry } from '../../accounts/admission/service.ts'
-import { type Account, channelOf } from '../../accounts/core/account.ts'
+import { type Account, channelOf, waitingIdentifier } from '../../accounts/core/account.ts'
 import type { Profile } from '../../accounts/core/profile.ts'
 import type { AccountStore } from '../../accounts/core/store.ts'
 import type { KnownDevices } from '../../accounts/devices/service.ts'
@@ -71,11 +71,6 @@ export function createRegistrationService(needs: Needs) {
     const { destination } = primary
     const binding = { purpose: 'confirmation', group: 'stranger', subject: uuid, destination } as const
     await outbox.putCode(binding, codeSeed, messageId, { isFirst: !isAlone })
-  }
-
-  /** The contact that an account which nobody confirmed waits for. */
-  function contactOf({ accountConfirmedAt, waitingFor }: Account): Identifier | null {
-    return accountConfirmedAt === null ? parseIdentifier(waitingFor ?? '', defaultCountry) : null
   }
 
   async function register(
@@ -142,7 +137,7 @@ export function createRegistrationService(needs: Needs) {
 
   /** Sends the code of an account that waits for a contact; false where it waits for none. The caller has counted it. */
   async function sendFor(account: Account): Promise<boolean> {
-    const identifier = contactOf(account)
+    const identifier = waitingIdentifier(account, defaultCountry)
     if (identifier === null) return false
     const to = { channel: channelOf(identifier.kind), language: account.language }
     await outbox.sendCode(confirmationOf(codes, account, identifier), to)
@@ -162,7 +157,7 @@ export function createRegistrationService(needs: Needs) {
     )
   }
 
-  return { register, confirm, begin, open, sendAgain, chargeFor, sendFor, contactOf, resend }
+  return { register, confirm, begin, open, sendAgain, chargeFor, sendFor, resend }
 }
 
 /** An administrator asks: no address is charged. */
