@@ -1,5 +1,5 @@
 /** Accounts that an administrator makes, invitations and recovery codes. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
@@ -252,6 +252,26 @@ describe.each(rareShapes)('codes that an administrator makes, on %s', (shape: Sh
       expect(told).toHaveLength(1)
     },
   )
+
+  rule('a contact that is replaced while its account is unlocked is not told', async () => {
+    const [before, after] = [newEmail(), newEmail()]
+    await service.post('register', registration(before))
+    const path = `accounts/${(await call('GET', `accounts?query=${before}`)).body.items[0].uuid}`
+    expect((await call('PATCH', path, { locked: true })).status).toBe(200)
+    await service.delivered()
+    const { database } = service.inside
+    const transaction = database.transaction.bind(database)
+    const meanwhile = spyOn(database, 'transaction').mockImplementationOnce(async (work, options) => {
+      expect((await call('PUT', `${path}/email`, { value: after })).status).toBe(200)
+      return transaction(work, options)
+    })
+    const { account } = (await call('PATCH', path, { confirmed: true, locked: false })).body
+    meanwhile.mockRestore()
+    expect([account.email, account.account_confirmed, account.locked_at]).toEqual([after, true, null])
+    await service.delivered()
+    const told = service.inbox.textsTo(before).filter((text) => text.includes('de nouveau vous connecter'))
+    expect(told).toEqual([])
+  })
 
   rule('two administrators who make an account for one contact at once make one', async () => {
     const email = newEmail()

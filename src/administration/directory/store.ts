@@ -4,7 +4,7 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm'
-import type { Account } from '../../domain/accounts/core/account.ts'
+import { type Account, verifiedContacts } from '../../domain/accounts/core/account.ts'
 import { accountRow, holdAccount, namedBy } from '../../domain/accounts/core/account-sql.ts'
 import { administerAccount, administeredParamTypes } from '../../domain/accounts/core/changes-sql.ts'
 import type { Profile } from '../../domain/accounts/core/profile.ts'
@@ -287,9 +287,10 @@ export function createDirectoryStore(database: Database) {
           const events = eventsOf(uuid, wanted, current, changed)
           const applications = wanted.closes?.join() ?? ''
           const ended = { accountId, now, ...eventOrigin() }
+          const told = noticesTo(changed, notices)
           await Promise.all([
             wanted.locked && transaction.run(endSessionsBy.lock, { ...ended, keptSession: null }),
-            current.lockedAt && !changed.lockedAt && addNotices(transaction, notices, now),
+            current.lockedAt && !changed.lockedAt && addNotices(transaction, told, now),
             applications && transaction.run(endClosed, { ...ended, applications }),
             recordEvents(transaction, events, now),
           ])
@@ -323,6 +324,12 @@ function uuidsFrom(prefix: string | null): { uuidFrom: string | null; uuidTo: st
   if (prefix === null) return { uuidFrom: null, uuidTo: null }
   const digits = prefix.replaceAll('-', '').slice(0, 32)
   return { uuidFrom: digits.padEnd(32, '0'), uuidTo: digits.padEnd(32, 'f') }
+}
+
+/** Without those to a contact that was replaced since they were written. */
+function noticesTo(account: Account, notices: NewMessage[]): NewMessage[] {
+  const contacts = new Set(verifiedContacts(account).map(({ destination }) => destination))
+  return notices.filter(({ destination }) => contacts.has(destination))
 }
 
 const changeParams = ({ metadata, lockedReason, ...rest }: AccountChange) => ({
