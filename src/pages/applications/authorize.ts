@@ -134,8 +134,8 @@ export function createAuthorize(needs: Needs) {
     const unknown = findUnlisted(handOver, applications.list)
     if (unknown) return refuseUnknown(visit, unknown, handOver)
     if (!(await isSignedIn(visit, {}))) return visits.go(visit, '/sign-in')
-    // The page that leads on names who is handed over.
-    if (visit.isOfEarlierSignIn) return visits.go(visit, '/leave')
+    // The page that leads on names who is handed over, and waits for a press.
+    if (visit.isOfEarlierSignIn) return visits.go(visit, '/leave', { ...visit.flow, asks: true })
     const application = find(handOver.application)
     const obstacle = findObstacle(visit, handOver, application)
     if (obstacle) return meet(obstacle, application)

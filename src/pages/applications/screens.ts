@@ -149,7 +149,7 @@ export function signOutScreen(visit: View, { action, stay }: { action: string; s
   }
 }
 
-/** Follows a form: an https application gets the browser at once, any other only if the person wants it. */
+/** Follows a form: an https application gets the browser at once, unless the flow asks; any other only if the person wants it. */
 export const createHandOverScreen =
   ({ applications }: { applications: ApplicationService }) =>
   (visit: Visit, { application, redirectUri }: NonNullable<Flow['handOver']>): Screen => {
@@ -157,5 +157,5 @@ export const createHandOverScreen =
     const href = visit.to('/oauth2/continue')
     const another = visit.to('/sign-in', { ...onwardsOf(visit.flow), signInAfter: visit.now.getTime() })
     const screen = continueScreen(visit, name, { href, another })
-    return needsConsent(redirectUri) ? screen : { ...screen, refreshTo: href }
+    return needsConsent(redirectUri) || visit.flow.asks ? screen : { ...screen, refreshTo: href }
   }

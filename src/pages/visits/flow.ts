@@ -59,6 +59,8 @@ export interface Flow {
   }
   /** The application asks for two factors, so a device that is trusted does not spare the second one. */
   distrusts?: true
+  /** Somebody else may have begun the way: the page that leads on to the application waits for a press. */
+  asks?: true
   /** The hand-over needs a sign-in since then, in milliseconds since 1970. */
   signInAfter?: number
   /** The field for a code takes letters: a recovery code, or a temporary access code. */

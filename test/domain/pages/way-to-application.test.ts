@@ -4,6 +4,7 @@ import { DatabaseUnavailable } from '../../../src/platform/postgres/failure.ts'
 import { newEmail } from '../../helpers/api-client.ts'
 import { codeFor, entry, parametersOf, signedInBrowser } from '../../helpers/hand-over.ts'
 import {
+  nextOf,
   openBrowser,
   PAGE_HOST,
   type PageBrowser,
@@ -241,8 +242,12 @@ describe('the way to an application', () => {
       'That page was from an earlier sign-in. Nothing of it was saved.',
     ])
     expect(browser.html).not.toContain('Ledger')
-    // It names who is signed in now, and hands nobody over by itself.
+    // It names who is signed in now, and hands nobody over by itself; nor does it in another language.
     await browser.open(onwards)
-    expect([browser.left, browser.html.includes(next.identifier)]).toEqual([null, true])
+    const waits = () => [browser.title, browser.left, nextOf(browser), browser.html.includes(next.identifier)]
+    expect(waits()).toEqual(['Continue to Ledger', null, '', true])
+    const [, inFrench = ''] = /href="([^"]*)" lang="fr"/.exec(browser.source) ?? []
+    await browser.open(inFrench.replaceAll('&amp;', '&'))
+    expect(waits()).toEqual(['Continuer vers Ledger', null, '', true])
   })
 })
