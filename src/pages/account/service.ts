@@ -67,6 +67,8 @@ const APP_SECONDS = 900
 /** For so long a code is sent again without another proof of the owner. */
 const AGAIN_SECONDS = 900
 
+type Kind = 'email' | 'phone'
+
 /** The fields that prove who sits there, besides the session. */
 function proofOf({ session }: OwnVisit, typed: Typed): OwnerProof {
   return {
@@ -81,6 +83,7 @@ export function createAccountPages(needs: Needs) {
   const { visits, catalog, config, me, exports, contacts, passwords, passkeys } = needs
   const { identities, sessions, loginByCode } = needs
   const back = createBack(visits)
+  const confirm = createConfirming(contacts)
 
   return {
     back,
@@ -124,7 +127,7 @@ export function createAccountPages(needs: Needs) {
       )
       return back(visit, '/account', 'password_changed')
     },
-    async changeContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
+    async changeContact(visit: OwnVisit, typed: Typed, kind: Kind): Promise<Response> {
       const { contact = '' } = typed
       await contacts.change(visit.session, kind, { contact, ...proofOf(visit, typed) }, visit.caller)
       const ticket = await keepProof(visits, visit, kind, { contact })
@@ -132,18 +135,17 @@ export function createAccountPages(needs: Needs) {
       return visits.go(visit, `/account/${kind}/confirm`, flow)
     },
     /** The owner proved who they are for this contact. Later than that, the form asks again. */
-    async sendContactAgain(visit: OwnVisit, kind: 'email' | 'phone'): Promise<Response> {
+    async sendContactAgain(visit: OwnVisit, kind: Kind): Promise<Response> {
       const { ticket, flow } = visit
       if (ticket?.kind !== kind) return visits.go(visit, `/account/${kind}`)
       await contacts.changeAgain(visit.session, kind, ticket.contact ?? '', visit.caller)
       return visits.go(visit, `/account/${kind}/confirm`, { ...flow, notice: 'code_on_its_way' })
     },
-    async confirmContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
-      const { otp = '' } = typed
-      await contacts.confirm(visit.session, kind, { otp }, visit.caller)
+    async confirmContact(visit: OwnVisit, typed: Typed, kind: Kind): Promise<Response> {
+      await confirm(visit, kind, typed.otp ?? '')
       return back(visit, '/account', 'saved')
     },
-    async removeContact(visit: OwnVisit, typed: Typed, kind: 'email' | 'phone'): Promise<Response> {
+    async removeContact(visit: OwnVisit, typed: Typed, kind: Kind): Promise<Response> {
       await contacts.remove(visit.session, kind, proofOf(visit, typed), visit.caller)
       return back(visit, '/account', 'removed')
     },
@@ -182,13 +184,33 @@ export function createAccountPages(needs: Needs) {
     read: {
       security: (visit: OwnVisit) => me.describeSecurity(visit.session),
       account: (visit: OwnVisit) => me.describe(visit.session),
-      mayRemove: (visit: OwnVisit, kind: 'email' | 'phone') => contacts.mayRemove(visit.session, kind),
+      mayRemove: (visit: OwnVisit, kind: Kind) => contacts.mayRemove(visit.session, kind),
       sessions: (visit: OwnVisit) => sessions.list(visit.session),
       passkeys: (visit: OwnVisit) => passkeys.list(visit.session),
       identities: (visit: OwnVisit) => identities.list(visit.session),
       events: (visit: OwnVisit, cursor: string | undefined) =>
         me.listEvents(visit.session, { limit: '50', ...(cursor !== undefined && { cursor }) }),
     },
+  }
+}
+
+/**
+ * Confirms a contact. The form may come again by the browser's Back, and twice at once by two clicks: what it asks for is
+ * done then, and its code used up.
+ */
+function createConfirming(contacts: ContactsService) {
+  const underWay = new Map<string, Promise<void>>()
+
+  async function confirm({ session, caller }: OwnVisit, kind: Kind, contact: string, otp: string) {
+    if (await contacts.hasConfirmed(session, kind, contact)) return
+    await contacts.confirm(session, kind, { otp }, caller)
+  }
+
+  return (visit: OwnVisit, kind: Kind, otp: string): Promise<void> => {
+    const { contact = '' } = visit.flow.typed ?? {}
+    const form = [visit.session.sessionId, kind, contact, otp].join(' ')
+    const begin = () => confirm(visit, kind, contact, otp).finally(() => underWay.delete(form))
+    return underWay.getOrInsertComputed(form, begin)
   }
 }
 

@@ -169,6 +169,41 @@ describe('the pages of an account', () => {
     expect(browser.path).toBe('/account/email')
   })
 
+  test('a confirmed change that is sent again leads on, and one to another contact does not', async () => {
+    const { browser, password } = await signedIn()
+    const [email, phone, taken] = [newEmail(), newPhone(), newEmail()]
+    await service.signUp(taken)
+    const formFor = async (kind: 'email' | 'phone', contact: string) => {
+      await browser.open(`/account/${kind}`)
+      await browser.press('Send a code', { contact, password })
+      return browser.forms.find(({ action }) => action.startsWith(`/account/${kind}/confirm?`))!.action
+    }
+    const said = async (action: string, otp: string) => {
+      const answer = await browser.post(action, { otp })
+      await browser.open(answer.headers.get('location') ?? '')
+      return [browser.path, browser.said]
+    }
+    const [done, wrong] = [
+      ['/account', 'Saved.'],
+      ['/account/email/confirm', expect.stringContaining('This code is not right.')],
+    ]
+    const action = await formFor('email', email)
+    const otp = await service.inbox.nextCode(email)
+    expect([await said(action, otp), await said(action, otp)]).toEqual([done, done])
+    const atOnce = await formFor('phone', phone)
+    const code = await service.inbox.nextCode(phone)
+    const answers = await race([browser], () => browser.post(atOnce, { otp: code }))
+    expect(new Set(answers.map(({ headers }) => headers.get('location')?.split('?')[0]))).toEqual(
+      new Set(['/account']),
+    )
+    expect((await browser.open('/account')).html).toContain(phone)
+    // Somebody else's contact, and one of before, are not the account's.
+    expect(await said(await formFor('email', taken), otp)).toEqual(wrong)
+    const next = newEmail()
+    expect(await said(await formFor('email', next), await service.inbox.nextCode(next))).toEqual(done)
+    expect(await said(action, otp)).toEqual(wrong)
+  })
+
   test('two factors are turned on by a code, new codes are made, and it is turned off', async () => {
     const email = newEmail()
     const { browser, password } = await signedIn(email)

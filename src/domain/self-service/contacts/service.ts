@@ -61,7 +61,7 @@ export type ContactsService = ReturnType<typeof createContactsService>
 export function createContactsService(needs: Needs) {
   const { admission, testIdentities, codes, limits, reauthentication, notices, undo, providers } = needs
   const { clock, config } = needs
-  const store = needs.stores.contacts
+  const { accounts, contacts: store } = needs.stores
   const { defaultCountry } = config.accounts
 
   const bindingOf = (accountUuid: string, kind: Kind, change: ContactChange | null): CodeBinding => ({
@@ -117,6 +117,18 @@ export function createContactsService(needs: Needs) {
     return accountRecord(changed, config.accounts.passwordDigest)
   }
 
+  /** Tells whether the account has verified just this contact by now. */
+  async function hasConfirmed(
+    { account: { uuid } }: Pick<Authenticated, 'account'>,
+    kind: Kind,
+    contact: string,
+  ): Promise<boolean> {
+    const identifier = parseIdentifier(contact, defaultCountry)
+    const account = await accounts.findByUuid(uuid)
+    if (identifier === null || account === null) return false
+    return hasVerified(account, identifier) && contactOf(account, kind) === identifier.destination
+  }
+
   const usable = { providers: providers.names, rpId: config.passkeys.rpId }
   const isLastMethod = ({ id }: Account, kind: Kind) => store.isLastMethod(id, kind, usable)
 
@@ -149,7 +161,7 @@ export function createContactsService(needs: Needs) {
     return accountRecord(outcome, config.accounts.passwordDigest)
   }
 
-  return { ...createAsking(needs), confirm, mayRemove, remove }
+  return { ...createAsking(needs), confirm, hasConfirmed, mayRemove, remove }
 }
 
 /** Asking for a new contact, and what is done where it is somebody else's. */
