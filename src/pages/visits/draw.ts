@@ -102,10 +102,10 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
   return { draw, refusal, otherHost, withoutVisit }
 }
 
-/** The page that was asked for, on the way to an application. Without what that one asks for, its own would be no page. */
+/** The page that was asked for, on the way to where it leads. Without what an application asks for, its own would be no page. */
 function sameAgain({ path, query, flow, isOfEarlierSignIn, to }: Visit): string {
   if (path.startsWith('/oauth2/')) return query.size > 0 ? `${path}?${query}` : path
-  if (!flow.handOver) return path
+  if (!flow.handOver && flow.to === undefined) return path
   // Sealed anew, the flow would belong to whoever is signed in now, or to nobody while that cannot be read.
   return isOfEarlierSignIn ? `${path}?flow=${query.get('flow')}` : to(path, againOf(flow))
 }

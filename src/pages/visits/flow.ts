@@ -80,9 +80,10 @@ export const onwardsOf = ({ handOver, ...flow }: Flow) => ({
   ...(handOver && { handOver }),
 })
 
-/** The same, and the sign-in that the application still asks for. */
-export const againOf = ({ signInAfter, distrusts, ...flow }: Flow) => ({
+/** The same, where the way leads in the end, and the sign-in that is still asked for. */
+export const againOf = ({ to, signInAfter, distrusts, ...flow }: Flow) => ({
   ...onwardsOf(flow),
+  ...(to !== undefined && { to }),
   ...(signInAfter !== undefined && { signInAfter }),
   ...(distrusts && { distrusts }),
 })

@@ -208,6 +208,27 @@ describe('the pages', () => {
     expect((await browser.open('/account')).path).toBe('/account')
   })
 
+  test.each([422, 503])('a sign-in whose form was answered %i leads on as before', async (status) => {
+    const { identifier, password } = await service.signUp(newEmail())
+    const browser = await browse().open('/sign-in')
+    await browser.press('Sign in', { identifier, password })
+    await browser.open('/account')
+    const { search } = new URL(browser.forms[0]!.action, 'https://page')
+    const again = await browser.post(`/account/sign-in-again${search}`, { page: '/account/password' })
+    await browser.open(again.headers.get('location') ?? '')
+    const { action } = browser.forms.find((form) => form.action.startsWith('/sign-in?'))!
+    const away = spyOn(service.inside.services.login, 'logIn').mockRejectedValue(new DatabaseUnavailable())
+    const site = { 'sec-fetch-site': status === 422 ? 'cross-site' : 'same-origin' }
+    const answer = await browser.post(action, { identifier, password }, site)
+    away.mockRestore()
+    expect(answer.status).toBe(status)
+    const [, link = ''] = /<a class="button quiet main" href="([^"]*)"/.exec(await answer.text()) ?? []
+    await browser.open(link)
+    expect([browser.path, browser.title]).toEqual(['/sign-in', 'Sign in'])
+    await browser.press('Sign in', { identifier, password })
+    expect(browser.path).toBe('/account/password')
+  })
+
   longTest(
     'while Redis is away, whoever is confirming gets a page that says so, and confirms afterwards',
     async () => {
