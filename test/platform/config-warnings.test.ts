@@ -1,6 +1,7 @@
 /** The values of a configuration that are refused because they are unsafe, and those that it is warned of. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
+import { openLocation } from '../../src/operations/upgrade/release-index.ts'
 import { configExample } from '../../src/platform/config/example.ts'
 import { isPublicHost } from '../../src/platform/config/formats.ts'
 import { loadConfig } from '../../src/platform/config/load.ts'
@@ -111,6 +112,17 @@ describe('http to a public host is refused', () => {
       expect.stringMatching(/^sms\.gateways\[0\]\.url = .*: expected https: over http/),
     ])
     expect(load(gateway('url = "http://10.0.0.9/send"')).problems).toEqual([])
+  })
+
+  test('as the index of releases, in the words of `poterne upgrade`', async () => {
+    const problemsOf = (index: string) => load(`[upgrade]\nindex = "${index}"\n${delivery}`).problems
+    const refused = 'expected https, http on loopback, or a file'
+    for (const index of ['http://releases.example.com/index.json', 'http://10.0.0.9/index.json']) {
+      expect(problemsOf(index)).toEqual([`upgrade.index = "${index}": ${refused}`])
+      await expect(openLocation(index).next()).rejects.toThrow(`${index}: ${refused}`)
+    }
+    for (const index of ['https://a.example/index', 'http://127.0.0.1/i', 'file:///mnt/i', 'mnt/i', '/i'])
+      expect(problemsOf(index)).toEqual([])
   })
 })
 

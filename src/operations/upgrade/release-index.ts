@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { isLoopbackHost } from '../../platform/config/formats.ts'
+import { isAddress, isHttpsOrLoopback } from '../../platform/config/formats.ts'
 import { readBounded } from '../../platform/read-bounded.ts'
 import { isSignedBy, type PublicKey } from './minisign.ts'
 
@@ -72,7 +72,7 @@ function readSmall(location: string, largest: number): Promise<Uint8Array> {
 
 /** The bytes at an https URL, an http URL on loopback, or of a file. No redirect leads to anything less safe. */
 export async function* openLocation(location: string): AsyncGenerator<Uint8Array> {
-  if (!/^[a-z]+:\/\//i.test(location)) {
+  if (!isAddress(location)) {
     yield* fileChunks(location)
     return
   }
@@ -94,8 +94,8 @@ export async function* openLocation(location: string): AsyncGenerator<Uint8Array
   yield* answer.body
 }
 
-function requireSafe({ protocol, hostname }: URL, location: string): void {
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return
+function requireSafe(url: URL, location: string): void {
+  if (isHttpsOrLoopback(url)) return
   throw new UpgradeRefused(`${location}: expected https, http on loopback, or a file`)
 }
 

@@ -267,11 +267,24 @@ export const isUsername = (text: string): boolean => /^[a-z\d][a-z\d._-]{1,31}$/
 /** Recognizes the name of a group of accounts. */
 export const isGroupName = (text: string): boolean => /^[a-z\d][a-z\d._-]{0,63}$/.test(text)
 
+/** Tells whether nobody on the way can change what is read there. */
+export const isHttpsOrLoopback = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))
+
 /** An https address, or http on loopback, without fragment, in its usual spelling. */
 export function isHomeAddress(text: string): boolean {
   const url = parseUrl(text)
-  if (url === null || text.includes('#') || url.href !== text) return false
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))
+  return url !== null && !text.includes('#') && url.href === text && isHttpsOrLoopback(url)
+}
+
+/** Tells whether it is an address, and not the path of a file. */
+export const isAddress = (text: string): boolean => /^[a-z]+:\/\//i.test(text)
+
+/** A place of releases: https, http on loopback, or a file. */
+export function isReleaseLocation(text: string): boolean {
+  if (!isAddress(text)) return true
+  const url = URL.parse(text)
+  return url !== null && (url.protocol === 'file:' || isHttpsOrLoopback(url))
 }
 
 /** The same; a `*` may end it, after a `/` of the path. */

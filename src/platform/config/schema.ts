@@ -669,7 +669,11 @@ export const schema = {
     index: text(
       null,
       'The signed index of releases: an https URL, an http URL on loopback, or a file. Default: none.',
-      { example: 'https://downloads.example.com/poterne/index.json' },
+      {
+        check: formats.isReleaseLocation,
+        expected: 'https, http on loopback, or a file',
+        example: 'https://downloads.example.com/poterne/index.json',
+      },
     ),
   }),
   social: {
