@@ -2,7 +2,7 @@
  * The list of everything inside the executable: the packages that Bun put into the bundle, the runtime, and PostgreSQL.
  * Written as CycloneDX 1.6 (ECMA-424) for programs, and as one page with every licence for people.
  */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json'
 
@@ -21,9 +21,20 @@ export interface Component {
   integrity: string | null
 }
 
+interface RuntimePart {
+  key: keyof typeof process.versions
+  licence: string
+  /** The file in scripts/licences that holds the text, which has to come with the executable. */
+  text?: string
+}
+
 /** Names and versions of what Bun consists of that have a licence of their own; the rest is covered by Bun's. */
-const runtimeParts: Record<string, { key: keyof typeof process.versions; licence: string }> = {
-  'JavaScriptCore (WebKit)': { key: 'webkit' as never, licence: 'LGPL-2.0-or-later AND BSD-2-Clause' },
+const runtimeParts: Record<string, RuntimePart> = {
+  'JavaScriptCore (WebKit)': {
+    key: 'webkit' as never,
+    licence: 'LGPL-2.0-or-later AND BSD-2-Clause',
+    text: 'LGPL-2.0.txt',
+  },
   BoringSSL: { key: 'boringssl' as never, licence: 'Apache-2.0' },
   mimalloc: { key: 'mimalloc' as never, licence: 'MIT' },
   uWebSockets: { key: 'uwebsockets' as never, licence: 'Apache-2.0' },
@@ -33,15 +44,15 @@ const runtimeParts: Record<string, { key: keyof typeof process.versions; licence
   libarchive: { key: 'libarchive' as never, licence: 'BSD-2-Clause' },
   ICU: { key: 'icu' as never, licence: 'Unicode-3.0' },
   SQLite: { key: 'sqlite' as never, licence: 'blessing' },
-  TinyCC: { key: 'tinycc' as never, licence: 'LGPL-2.1-or-later' },
+  TinyCC: { key: 'tinycc' as never, licence: 'LGPL-2.1-or-later', text: 'LGPL-2.1.txt' },
 }
 
-const RELINKING = `The executable contains JavaScriptCore, which is part of WebKit, and TinyCC. Both are under the GNU Lesser General
-Public License, whose text is at /usr/share/common-licenses/LGPL-2 and LGPL-2.1 of every Debian system and at
-https://www.gnu.org/licenses/old-licenses/lgpl-2.0.html. Their sources, at the commits named here, and the scripts that
-build and link Bun with them are at https://github.com/oven-sh/WebKit, https://github.com/oven-sh/tinycc and
-https://github.com/oven-sh/bun. To relink: build Bun with your own copy of these libraries, then build poterne with
-that Bun (\`bun run build\` in poterne's sources); nothing in poterne prevents it.`
+const RELINKING = `The executable contains JavaScriptCore, which is part of WebKit, under version 2 of the GNU Library General Public
+License, and TinyCC, under version 2.1 of the GNU Lesser General Public License. Both texts follow below, each with its
+library. Their sources, at the commits named here, and the scripts that build and link Bun with them are at
+https://github.com/oven-sh/WebKit, https://github.com/oven-sh/tinycc and https://github.com/oven-sh/bun. To relink: build
+Bun with your own copy of these libraries, then build poterne with that Bun (\`bun run build\` in poterne's sources);
+nothing in poterne prevents it.`
 
 /** One component for each folder of node_modules from which Bun took a file. `inputs` are the paths of the metafile. */
 export async function bundledPackages(inputs: string[]): Promise<Component[]> {
@@ -80,16 +91,19 @@ export function runtimeComponents(): Component[] {
     purl: `pkg:npm/bun@${Bun.version}`,
     integrity: null,
   }
-  const parts = Object.entries(runtimeParts).map(([name, { key, licence }]) => ({
+  const parts = Object.entries(runtimeParts).map(([name, { key, licence, text }]) => ({
     name,
     version: versions[key] ?? 'unknown',
     licence,
-    text: `A part of Bun, under ${licence}.`,
+    text: [`A part of Bun, under ${licence}.`, ...(text ? [readLicence(text)] : [])].join('\n\n'),
     purl: null,
     integrity: null,
   }))
   return [bun, ...parts]
 }
+
+const readLicence = (file: string): string =>
+  readFileSync(join(root, 'scripts/licences', file), 'utf8').trimEnd()
 
 /** The engine of the embedded database, which PGlite compiled to WebAssembly. It says its version itself. */
 export async function postgresComponent(wasm: string): Promise<Component> {
