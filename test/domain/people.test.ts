@@ -370,3 +370,25 @@ describe('what tells a person that something was removed', () => {
     expect(service.inbox.textsTo(email)).toHaveLength(1)
   })
 })
+
+describe('a username that is taken', () => {
+  const service = useLimited()
+  const call = operatorOf(service)
+
+  test('is refused before a notice or an invitation is counted', async () => {
+    const [email, invited, username] = [newEmail(), newEmail(), 'taken_by_ada']
+    await call('POST', 'accounts', { email: newEmail(), username })
+    const { account } = (await call('POST', 'accounts', { email, verified: true })).body
+    const path = `accounts/${account.uuid}`
+    await call('PATCH', path, { locked: true })
+    for (let i = 0; i < 20; i++) {
+      expectRefusal(await call('PATCH', path, { locked: false, username }), 'username_taken')
+      const body = { email: invited, username, invite: true }
+      expectRefusal(await call('POST', 'accounts', body), 'username_taken')
+    }
+    expect((await call('PATCH', path, { locked: false, username: 'of_bob' })).status).toBe(200)
+    expect((await call('POST', 'accounts', { email: invited, invite: true })).status).toBe(201)
+    await service.delivered()
+    expect([email, invited].map((to) => service.inbox.textsTo(to).length)).toEqual([1, 1])
+  })
+})

@@ -78,7 +78,7 @@ export function createPatchReader({ roles, usernames, accountClaims, config }: P
         ? planned
         : { ...planned, closes: closedTo(current, planned.groups ?? []) }
     }
-    return { locked, plan }
+    return { locked, username, plan }
   }
 
   return readPatch

@@ -214,14 +214,16 @@ export function createDirectory(needs: Needs) {
      * fit: `claims_too_large`.
      */
     async change(uuid: string, patch: AccountPatch): Promise<AccountDetails> {
-      const { plan, ...change } = readPatch(patch)
+      const { locked, username, plan } = readPatch(patch)
       const account = await require(uuid)
       if (given(patch).some((field) => !OF_TEST_ACCOUNTS.has(field))) requireOrdinary(account)
-      const isLocked = change.locked ?? account.lockedAt !== null
+      const isLocked = locked ?? account.lockedAt !== null
       if (patch.locked_reason != null && !isLocked) throw invalid('locked_reason')
-      const unlocks = change.locked === false && account.lockedAt !== null
+      const unlocks = locked === false && account.lockedAt !== null
       // What these refuse is refused before the notice is counted.
       plan(account)
+      if (username && (await store.isUsernameTaken(username, account.uuid)))
+        throw new AppError('username_taken')
       const contacts = patch.confirmed
         ? contactsOnceConfirmed(account, defaultCountry)
         : verifiedContacts(account)

@@ -8,7 +8,7 @@ import { type Account, verifiedContacts } from '../../domain/accounts/core/accou
 import { accountRow, holdAccount, namedBy } from '../../domain/accounts/core/account-sql.ts'
 import { administerAccount, administeredParamTypes } from '../../domain/accounts/core/changes-sql.ts'
 import type { Profile } from '../../domain/accounts/core/profile.ts'
-import { takeUsername } from '../../domain/accounts/core/usernames-sql.ts'
+import { isUsernameTaken, takeUsername } from '../../domain/accounts/core/usernames-sql.ts'
 import type { EventType, NewEvent } from '../../domain/foundation/events/event.ts'
 import { eventOrigin, eventOriginTypes, recordEvents } from '../../domain/foundation/events/event-sql.ts'
 import type { NewMessage } from '../../domain/messages/outbox/message.ts'
@@ -263,6 +263,7 @@ export function createDirectoryStore(database: Database) {
       const row = await database.first(find, { uuid })
       return row && toAccount(row)
     },
+    isUsernameTaken: (name: string, uuid: string) => isUsernameTaken(database, name, uuid),
     /**
      * Locking ends every session; unlocking forgets the reason and the failed attempts, and queues `notices`.
      * `isRecorded`: there was something to record. `plan` says what to change of the account, which nobody else changes

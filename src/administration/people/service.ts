@@ -106,6 +106,8 @@ export function createPeopleService(needs: Needs) {
       if (body.invite && !limits.counters.mayReceive(primary)) throw new AppError('channel_not_available')
       if (await accounts.isTaken(identifiers)) throw new AppError('identifier_taken')
       const uuid = randomUUID()
+      if (fields.username && (await people.isUsernameTaken(fields.username, uuid)))
+        throw new AppError('username_taken')
       const { password, verified = false, language = config.server.language } = body
       const made = { uuid, email, phone, verified, language }
       const invitation = body.invite ? await firstInvitation(made, primary) : null

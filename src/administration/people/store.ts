@@ -19,7 +19,7 @@ import {
   endWaitingFor,
   madeAccountParamTypes,
 } from '../../domain/accounts/core/opening-sql.ts'
-import { takeUsername } from '../../domain/accounts/core/usernames-sql.ts'
+import { isUsernameTaken, takeUsername } from '../../domain/accounts/core/usernames-sql.ts'
 import type { NewEvent } from '../../domain/foundation/events/event.ts'
 import { recordEvents } from '../../domain/foundation/events/event-sql.ts'
 import type { Email } from '../../domain/foundation/identifiers/email.ts'
@@ -213,6 +213,7 @@ export type PeopleStore = ReturnType<typeof createPeopleStore>
 
 export function createPeopleStore(database: Database) {
   return {
+    isUsernameTaken: (name: string, uuid: string) => isUsernameTaken(database, name, uuid),
     /**
      * Registrations that wait for one of its contacts end, and with `verified` every claim to them. The invitation is
      * made with the account or not at all. It returns false if one of the contacts belongs to another account. A username

@@ -21,11 +21,30 @@ const take = defineStatement({
   returning account`,
 })
 
+const isTaken = defineStatement({
+  name: 'usernames.is_taken',
+  params: { hash: 'bytea', account: 'uuid' },
+  row: { taken: 'boolean' },
+  sql: (p) => sql`
+  select exists (
+    select from ${usernames} where hash = ${p.hash} and account is distinct from ${p.account}) as taken`,
+})
+
+async function hashUsername(executor: Executor, name: string): Promise<Buffer> {
+  const { key } = (await executor.first(findUsernameKey, {}))!
+  return createHmac('sha256', Buffer.from(key, 'hex')).update(name).digest()
+}
+
 /** False if it is, or ever was, another account's. Of many callers with one name, one gets it. */
 export async function takeUsername(transaction: Executor, name: string, account: string): Promise<boolean> {
-  const { key } = (await transaction.first(findUsernameKey, {}))!
-  const hash = createHmac('sha256', Buffer.from(key, 'hex')).update(name).digest()
+  const hash = await hashUsername(transaction, name)
   return (await transaction.first(take, { hash, account })) !== null
+}
+
+/** Tells whether `takeUsername` would refuse it now: what is refused early counts nothing. */
+export async function isUsernameTaken(executor: Executor, name: string, account: string): Promise<boolean> {
+  const hash = await hashUsername(executor, name)
+  return (await executor.first(isTaken, { hash, account }))!.taken
 }
 
 /** The hashes under which these usernames are kept. */
