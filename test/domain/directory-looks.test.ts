@@ -28,15 +28,18 @@ describe('on two replicas', () => {
 
   test('a confirmation of an account that is confirmed is a look, and one that confirms is recorded as such', async () => {
     const call = operatorOf(service)
-    const looksAt = async (uuid: string) =>
-      (await call('GET', `events?account=${uuid}&type=account.viewed`)).body.items.length
+    const countOf = async (uuid: string, type: string) =>
+      (await call('GET', `events?account=${uuid}&type=account.${type}`)).body.items.length
     const confirm = (uuid: string) => call('PATCH', `accounts/${uuid}`, { confirmed: true })
     const { account } = await service.signedIn()
     expect((await confirm(account.uuid)).status).toBe(200)
-    expect(await looksAt(account.uuid)).toBe(1)
+    expect(await countOf(account.uuid, 'viewed')).toBe(1)
+    // That of the registration.
+    expect(await countOf(account.uuid, 'confirmed')).toBe(1)
     const waiting = (await call('POST', 'accounts', { email: newEmail() })).body.account.uuid
     expect((await confirm(waiting)).body.account.account_confirmed).toBe(true)
-    expect(await looksAt(waiting)).toBe(0)
+    expect(await countOf(waiting, 'viewed')).toBe(0)
+    expect(await countOf(waiting, 'confirmed')).toBe(1)
   })
 
   test('a first look of many calls at once is recorded once', async () => {
