@@ -270,7 +270,8 @@ describe('an application that asks for two factors', () => {
     expect(other.left).toBeNull()
   })
 
-  test('asks for the second factor again, on a device that is trusted as well', async () => {
+  /** Somebody whose device spares them the second factor. */
+  async function onTrustedDevice() {
     const { person } = await protectBySentCodes(service)
     const browser = await openBrowser(service.url).open('/sign-in')
     const { identifier, password } = person
@@ -281,15 +282,36 @@ describe('an application that asks for two factors', () => {
     await browser.open('/sign-in')
     await browser.press('Sign in', { identifier, password })
     expect(browser.path).toBe('/account')
-    expect(await silently(browser, 'ledger')).toBe('interaction_required')
-    await codeFor(browser, 'ledger', { scope: 'openid' })
-    expect(browser.path).toBe('/sign-in')
-    await browser.press('Sign in', { identifier, password })
+    return { browser, proof: { identifier, password }, otp }
+  }
+
+  async function expectBothFactors(browser: PageBrowser, otp: () => Promise<string>) {
     expect(browser.path).toBe('/code')
     await browser.press('Sign in', { otp: await otp() })
     await browser.open(nextOf(browser))
     const { body } = await redeemBySecret(service, 'ledger', parametersOf(browser).get('code') ?? '')
     expect(decodeJwt(body.id_token).amr).toContain('mfa')
+  }
+
+  test('asks for the second factor again, on a device that is trusted as well', async () => {
+    const { browser, proof, otp } = await onTrustedDevice()
+    expect(await silently(browser, 'ledger')).toBe('interaction_required')
+    await codeFor(browser, 'ledger', { scope: 'openid' })
+    expect(browser.path).toBe('/sign-in')
+    await browser.press('Sign in', proof)
+    await expectBothFactors(browser, otp)
+  })
+
+  test('asks for it on such a device also where the form before could not be taken', async () => {
+    const { browser, proof, otp } = await onTrustedDevice()
+    await codeFor(browser, 'ledger', { scope: 'openid' })
+    const { action } = browser.forms.find(({ fields }) => 'password' in fields)!
+    const refused = await browser.post(action, proof, { 'sec-fetch-site': 'cross-site' })
+    expect(refused.status).toBe(422)
+    const [, again = ''] = /<a class="button quiet main" href="([^"]*)"/.exec(await refused.text()) ?? []
+    expect((await browser.open(again)).path).toBe('/sign-in')
+    await browser.press('Sign in', proof)
+    await expectBothFactors(browser, otp)
   })
 })
 

@@ -212,8 +212,9 @@ describe('the way to an application', () => {
     const { identifier, password } = next
     const away = spyOn(service.inside.services.login, 'logIn').mockRejectedValue(new DatabaseUnavailable())
     const site = { 'sec-fetch-site': status === 422 ? 'cross-site' : 'same-origin' }
-    const answer = await browser.post(action, { identifier, password }, site)
-    away.mockRestore()
+    const answer = await browser
+      .post(action, { identifier, password }, site)
+      .finally(() => away.mockRestore())
     expect(answer.status).toBe(status)
     await browser.open(linkTo({ source: await answer.text() }, '/sign-in'))
     expect([browser.path, browser.title]).toEqual(['/sign-in', 'Sign in'])
