@@ -147,16 +147,19 @@ const isBack = async () =>
   (await service.call('GET', '/readyz')).status === 200 &&
   (await service.post('register', registration(newEmail()))).status === 201
 
-/** `trouble` begins it, `end` ends it; what is away meanwhile is said by `isAway`. */
+/** `trouble` begins it, `end` ends it, whatever happens in between; what is away meanwhile is said by `isAway`. */
 async function survive(trouble: () => unknown, end: () => unknown): Promise<Seen> {
   const { pid } = service.process()
   const finish = putUnderLoad()
   await Bun.sleep(500)
-  await trouble()
-  const awayAt = performance.now()
-  await waitFor(isAway, { what: 'the trouble to show', timeoutMs: 6000 })
-  await Bun.sleep(Math.max(0, AWAY_MS - (performance.now() - awayAt)))
-  await end()
+  try {
+    await trouble()
+    const awayAt = performance.now()
+    await waitFor(isAway, { what: 'the trouble to show', timeoutMs: 6000 })
+    await Bun.sleep(Math.max(0, AWAY_MS - (performance.now() - awayAt)))
+  } finally {
+    await end()
+  }
   await waitFor(isBack, { what: 'it to be back', timeoutMs: 5000 })
   const seen = await finish()
   expect(service.process().pid).toBe(pid)
@@ -231,7 +234,7 @@ describe('Redis', () => {
     const { access_token: bearer } = await service.logIn(person)
     const password = 'a quite different sentence'
     const chosen = { current_password: person.password, password, password_confirmation: password }
-    const { changing } = await query((sql) =>
+    const { status, body } = await query((sql) =>
       sql.begin(async (holder) => {
         await holder`select from accounts where email = ${person.identifier} for update`
         const changing = service.post('password/change', chosen, { bearer })
@@ -240,8 +243,8 @@ describe('Redis', () => {
         return { changing }
       }),
     )
-    const { status, body } = await changing
-    await redisServer.start()
+      .then(({ changing }) => changing)
+      .finally(() => redisServer.start())
     await waitFor(isBack, { timeoutMs: 5000 })
     expect([status, body.code]).toEqual([503, 'unavailable'])
     expect((await service.post('login', person)).status).toBe(200)
