@@ -1,7 +1,9 @@
 /** A browser and an app that sign in through a provider, over plain HTTP: redirects are followed one by one. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Answer } from './api-client.ts'
-import type { Settings, TestService } from './service.ts'
+import { startPretendProvider } from './pretend-provider.ts'
+import { mergeSettings, type Settings, startService, type TestService } from './service.ts'
+import { use } from './use-service.ts'
 
 export const APP = 'https://app.example.com/signed-in'
 
@@ -18,6 +20,16 @@ export const socialSettings = (...issuers: string[]): Settings => ({
     })),
   },
 })
+
+/** A provider, and a service with these settings on which people sign in through it as `p1`. */
+export function useSocial(settings: Settings = {}) {
+  const provider = use(startPretendProvider)
+  const service = use(
+    () => startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) }),
+    provider,
+  )
+  return { provider, service }
+}
 
 export interface Pkce {
   verifier: string

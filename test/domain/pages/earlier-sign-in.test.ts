@@ -7,26 +7,20 @@ import { newEmail, PASSWORD } from '../../helpers/api-client.ts'
 import { appCode } from '../../helpers/authenticator.ts'
 import { authorizeAddress, newVerifier } from '../../helpers/hand-over.ts'
 import { openBrowser, type PageBrowser, pageSettings, passProvider } from '../../helpers/page-browser.ts'
-import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
-import { mergeSettings, startService } from '../../helpers/service.ts'
+import { newPerson } from '../../helpers/pretend-provider.ts'
+import { mergeSettings } from '../../helpers/service.ts'
 import { longTest } from '../../helpers/soak.ts'
-import { socialSettings } from '../../helpers/social.ts'
-import { use } from '../../helpers/use-service.ts'
+import { useSocial } from '../../helpers/social.ts'
 
 const LOOPBACK = 'http://127.0.0.1/signed-in'
 const EARLIER = 'That page was from an earlier sign-in. Nothing of it was saved.'
 
-const provider = use(startPretendProvider)
-const service = use(
-  () =>
-    startService({
-      settings: mergeSettings(pageSettings, socialSettings(provider.issuer), {
-        server: { language: 'en' },
-        admin: { listen: '127.0.0.1:8081' },
-        pages: { applications: [{ id: 'web', name: 'Example', redirect_uris: [LOOPBACK] }] },
-      }),
-    }),
-  provider,
+const { provider, service } = useSocial(
+  mergeSettings(pageSettings, {
+    server: { language: 'en' },
+    admin: { listen: '127.0.0.1:8081' },
+    pages: { applications: [{ id: 'web', name: 'Example', redirect_uris: [LOOPBACK] }] },
+  }),
 )
 
 async function signIn(browser: PageBrowser, identifier: string) {

@@ -12,22 +12,16 @@ import {
   passProvider,
 } from '../../helpers/page-browser.ts'
 import { type CreationOptions, createPasskey } from '../../helpers/passkey-authenticator.ts'
-import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
-import { mergeSettings, startService } from '../../helpers/service.ts'
-import { socialSettings } from '../../helpers/social.ts'
-import { use } from '../../helpers/use-service.ts'
+import { newPerson } from '../../helpers/pretend-provider.ts'
+import { mergeSettings } from '../../helpers/service.ts'
+import { useSocial } from '../../helpers/social.ts'
 
-const provider = use(startPretendProvider)
-const service = use(
-  () =>
-    startService({
-      settings: mergeSettings(pageSettings, socialSettings(provider.issuer), {
-        server: { language: 'en' },
-        passkeys: { rp_id: PAGE_HOST },
-        pages: { applications: [entry('ledger', { two_factor: true })] },
-      }),
-    }),
-  provider,
+const { provider, service } = useSocial(
+  mergeSettings(pageSettings, {
+    server: { language: 'en' },
+    passkeys: { rp_id: PAGE_HOST },
+    pages: { applications: [entry('ledger', { two_factor: true })] },
+  }),
 )
 
 type Shown = Pick<PageBrowser, 'source'>
