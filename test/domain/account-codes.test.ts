@@ -5,13 +5,13 @@ import { newEmail, newPhone, registration } from '../helpers/api-client.ts'
 import { protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal } from '../helpers/refusals.ts'
-import { rareShapes, ruleOn, type Shape, startService } from '../helpers/service.ts'
+import { rareShapes, ruleOn, type Shape } from '../helpers/service.ts'
 import { longTest } from '../helpers/soak.ts'
-import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { use, useService } from '../helpers/use-service.ts'
+import { createSocialBrowser, useSocial } from '../helpers/social.ts'
+import { useService } from '../helpers/use-service.ts'
 
 /** The last code of 16 letters that a message to this destination holds. */
 const letterCodeIn = (texts: string[]): string | undefined =>
@@ -299,11 +299,7 @@ describe.each(rareShapes)('codes that an administrator makes, on %s', (shape: Sh
 
 describe('passkeys and identities at a recovery', () => {
   const origin = 'https://app.example.com'
-  const provider = use(startPretendProvider)
-  const service = use(() => {
-    const passkeys = { rp_id: 'example.com', origins: [origin] }
-    return startService({ settings: { ...socialSettings(provider.issuer), passkeys } })
-  }, provider)
+  const { provider, service } = useSocial({ passkeys: { rp_id: 'example.com', origins: [origin] } })
   const call = operatorOf(service)
 
   async function addPasskey(bearer: string) {

@@ -3,13 +3,13 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { asOperator, listening } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { openBrowser, pageSettings } from '../helpers/page-browser.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { mergeSettings, rareShapes, startService, testsOn } from '../helpers/service.ts'
+import { mergeSettings, rareShapes, testsOn } from '../helpers/service.ts'
 import { longTest } from '../helpers/soak.ts'
-import { socialSettings } from '../helpers/social.ts'
-import { use, useReplica, useService } from '../helpers/use-service.ts'
+import { useSocial } from '../helpers/social.ts'
+import { useReplica, useService } from '../helpers/use-service.ts'
 import { type Behaviour, newHookSecret, startReceiver } from '../helpers/webhook-receiver.ts'
 
 interface Asked {
@@ -19,7 +19,6 @@ interface Asked {
 
 const hook = await startReceiver()
 afterAll(() => hook.close())
-const provider = use(startPretendProvider)
 
 const TEST_CODE = '407915'
 const reviewer = newEmail()
@@ -32,10 +31,7 @@ const settings = mergeSettings(listening, pageSettings, {
   admission: { ...admission, previous_secrets: [newHookSecret()] },
   test_identities: [{ identifier: reviewer, code: TEST_CODE, until }],
 } as never)
-const service = use(
-  () => startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) }),
-  provider,
-)
+const { provider, service } = useSocial(settings)
 const free = useReplica(service, { settings: { accounts: { password: 'optional' } } as never })
 
 const says = (answer: unknown, more: Behaviour = {}) =>

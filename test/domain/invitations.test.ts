@@ -4,12 +4,12 @@ import { asOperator, createPage, listening, onListener, signInAs } from '../help
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { dumpTables } from '../helpers/database.ts'
 import { newClient } from '../helpers/limited-service.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson } from '../helpers/pretend-provider.ts'
 import { race } from '../helpers/race.ts'
 import { expectInvalid, expectRefusal, outcomeOf } from '../helpers/refusals.ts'
 import { racingShapes, type TestService } from '../helpers/service.ts'
-import { socialSettings } from '../helpers/social.ts'
-import { use, useLimited, useReplica, useService } from '../helpers/use-service.ts'
+import { useSocial } from '../helpers/social.ts'
+import { useLimited, useReplica, useService } from '../helpers/use-service.ts'
 
 const DAY_MS = 86_400_000
 const byInvitation = {
@@ -324,12 +324,7 @@ async function lastCode(service: TestService, identifier: string): Promise<strin
 }
 
 describe('providers', () => {
-  const provider = use(startPretendProvider)
-  const service = useService({
-    get settings() {
-      return { ...socialSettings(provider.issuer), ...byInvitation }
-    },
-  })
+  const { provider, service } = useSocial(byInvitation)
 
   test('an invitation opens an account, its last use once; existing people need none', async () => {
     const { code, id } = await invite(service, { groups: ['staff'], role_id: 9 })

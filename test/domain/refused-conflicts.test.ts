@@ -2,15 +2,12 @@
 import { expect, test } from 'bun:test'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { startService } from '../helpers/service.ts'
-import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { use } from '../helpers/use-service.ts'
+import { createSocialBrowser, useSocial } from '../helpers/social.ts'
 
-const provider = use(startPretendProvider)
-const service = use(() => startService({ settings: socialSettings(provider.issuer) }), provider)
+const { provider, service } = useSocial()
 const browser = createSocialBrowser(service)
 
 const password = PASSWORD

@@ -7,27 +7,17 @@ import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { startService } from '../helpers/service.ts'
-import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { use } from '../helpers/use-service.ts'
+import { createSocialBrowser, useSocial } from '../helpers/social.ts'
 
 const ORIGIN = 'https://app.example.com'
 
-const provider = use(startPretendProvider)
-const service = use(
-  () =>
-    startService({
-      settings: {
-        ...socialSettings(provider.issuer),
-        accounts: { reveal_existing: true, password: 'optional' },
-        passkeys: { rp_id: 'example.com', origins: [ORIGIN] },
-      },
-    }),
-  provider,
-)
+const { provider, service } = useSocial({
+  accounts: { reveal_existing: true, password: 'optional' },
+  passkeys: { rp_id: 'example.com', origins: [ORIGIN] },
+})
 const browser = createSocialBrowser(service)
 
 type Body = Record<string, unknown>

@@ -2,20 +2,13 @@
 import { expect, test } from 'bun:test'
 import { newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { createPasskey } from '../helpers/passkey-authenticator.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson } from '../helpers/pretend-provider.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { startService } from '../helpers/service.ts'
-import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { use } from '../helpers/use-service.ts'
+import { createSocialBrowser, useSocial } from '../helpers/social.ts'
 
 const ORIGIN = 'https://app.example.com'
 
-const passkeys = { rp_id: 'example.com', origins: [ORIGIN] }
-const provider = use(startPretendProvider)
-const service = use(
-  () => startService({ settings: { ...socialSettings(provider.issuer), passkeys } }),
-  provider,
-)
+const { provider, service } = useSocial({ passkeys: { rp_id: 'example.com', origins: [ORIGIN] } })
 
 test('does what DELETE does, with the same proof of the owner', async () => {
   const { bearer } = await service.signedIn()

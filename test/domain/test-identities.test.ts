@@ -4,7 +4,7 @@ import { mountedRoutes } from '../../scripts/mounted-routes.ts'
 import { asOperator } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { openBrowser, PAGE_HOST, pageSettings } from '../helpers/page-browser.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson } from '../helpers/pretend-provider.ts'
 import { onlySuccess, race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
 import {
@@ -14,8 +14,8 @@ import {
   startService,
   type TestService,
 } from '../helpers/service.ts'
-import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { use, useService } from '../helpers/use-service.ts'
+import { createSocialBrowser, useSocial } from '../helpers/social.ts'
+import { useService } from '../helpers/use-service.ts'
 import { waitFor } from '../helpers/wait.ts'
 
 const DAY_MS = 86_400_000
@@ -67,11 +67,7 @@ describe('a test identity', () => {
       tokens: { claims: { mail: { from: 'email_verified' }, sms: { from: 'phone_verified' } } },
     },
   )
-  const provider = use(startPretendProvider)
-  const service = use(
-    () => startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) }),
-    provider,
-  )
+  const { provider, service } = useSocial(settings)
 
   test('opens an account and signs in by its code, whoever may register, and nothing is sent', async () => {
     for (const identifier of [identities.next(), phone]) {

@@ -4,12 +4,12 @@ import { operatorOf } from '../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { dumpTables } from '../helpers/database.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
+import { newPerson } from '../helpers/pretend-provider.ts'
 import { race } from '../helpers/race.ts'
 import { expectRefusal } from '../helpers/refusals.ts'
-import { mergeSettings, startService } from '../helpers/service.ts'
-import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { use, useService } from '../helpers/use-service.ts'
+import { startService } from '../helpers/service.ts'
+import { createSocialBrowser, useSocial } from '../helpers/social.ts'
+import { useService } from '../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
@@ -279,11 +279,7 @@ describe('for other first factors, a trusted device', () => {
   const amrOf = (token: string) =>
     JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).amr as string[]
   const settings = { accounts: { password: 'optional' }, two_factor: { trust_device: '30d' } }
-  const provider = use(startPretendProvider)
-  const service = use(
-    () => startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) }),
-    provider,
-  )
+  const { provider, service } = useSocial(settings)
 
   /** An account without a password, with an app; returns the code of the app after half a minute. */
   async function withoutPassword() {

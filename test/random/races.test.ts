@@ -7,18 +7,12 @@ import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
 import { type Answer, newEmail, newPhone, PASSWORD, registration } from '../helpers/api-client.ts'
 import { appCode } from '../helpers/authenticator.ts'
-import { newPerson, startPretendProvider } from '../helpers/pretend-provider.ts'
-import { startService } from '../helpers/service.ts'
+import { newPerson } from '../helpers/pretend-provider.ts'
 import { measureBelow } from '../helpers/soak.ts'
-import { createSocialBrowser, socialSettings } from '../helpers/social.ts'
-import { use } from '../helpers/use-service.ts'
+import { createSocialBrowser, useSocial } from '../helpers/social.ts'
 import { waitFor } from '../helpers/wait.ts'
 
-const provider = use(startPretendProvider)
-const service = use(
-  () => startService({ settings: { ...socialSettings(provider.issuer), database: { pool_size: 20 } } }),
-  provider,
-)
+const { provider, service } = useSocial({ database: { pool_size: 20 } })
 const browser = createSocialBrowser(service)
 
 const NEW_PASSWORD = 'the owner chose another'

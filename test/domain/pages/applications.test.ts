@@ -21,12 +21,12 @@ import {
   pageSettings,
   passProvider,
 } from '../../helpers/page-browser.ts'
-import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
+import { newPerson } from '../../helpers/pretend-provider.ts'
 import { race } from '../../helpers/race.ts'
 import { expectRefusal } from '../../helpers/refusals.ts'
 import { mergeSettings, shapes, startService, type TestService, testsOn } from '../../helpers/service.ts'
-import { socialSettings } from '../../helpers/social.ts'
-import { use, useReplica, useService } from '../../helpers/use-service.ts'
+import { useSocial } from '../../helpers/social.ts'
+import { useReplica, useService } from '../../helpers/use-service.ts'
 
 setDefaultTimeout(30_000)
 
@@ -558,11 +558,7 @@ describe('what may be asked for', () => {
 })
 
 describe('with another provider', () => {
-  const provider = use(startPretendProvider)
-  const service = use(
-    () => startService({ settings: mergeSettings(settings, socialSettings(provider.issuer)) }),
-    provider,
-  )
+  const { provider, service } = useSocial(settings)
 
   test('a hand-over that is under way leads to the provider first, and then to the application', async () => {
     const email = newEmail()

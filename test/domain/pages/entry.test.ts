@@ -4,10 +4,10 @@ import { asOperator } from '../../helpers/administration.ts'
 import { newEmail, newPhone, PASSWORD } from '../../helpers/api-client.ts'
 import { protectBySentCodes } from '../../helpers/authenticator.ts'
 import { nextOf, openBrowser, pageSettings, passProvider } from '../../helpers/page-browser.ts'
-import { newPerson, startPretendProvider } from '../../helpers/pretend-provider.ts'
-import { mergeSettings, startService } from '../../helpers/service.ts'
-import { socialSettings } from '../../helpers/social.ts'
-import { use, useService } from '../../helpers/use-service.ts'
+import { newPerson } from '../../helpers/pretend-provider.ts'
+import { mergeSettings } from '../../helpers/service.ts'
+import { useSocial } from '../../helpers/social.ts'
+import { useService } from '../../helpers/use-service.ts'
 
 const settings = { ...pageSettings, server: { ...pageSettings.server, language: 'en' } }
 
@@ -108,18 +108,13 @@ describe('by invitation, with terms', () => {
 })
 
 describe('terms', () => {
-  const provider = use(startPretendProvider)
   const terms = 'https://www.example.com/terms'
-  const service = use(
-    () =>
-      startService({
-        settings: mergeSettings(settings, socialSettings(provider.issuer), {
-          pages: { enabled: true, terms, home: 'https://app.example.com/' },
-          accounts: { terms: '2026-11' },
-          admin: { listen: '127.0.0.1:8081' },
-        }),
-      }),
-    provider,
+  const { provider, service } = useSocial(
+    mergeSettings(settings, {
+      pages: { enabled: true, terms, home: 'https://app.example.com/' },
+      accounts: { terms: '2026-11' },
+      admin: { listen: '127.0.0.1:8081' },
+    }),
   )
   const versionOf = async (identifier: string, password = PASSWORD) => {
     const { access_token } = await service.logIn({ identifier, password })
@@ -216,16 +211,11 @@ describe('terms', () => {
 })
 
 describe('by invitation, through a provider', () => {
-  const provider = use(startPretendProvider)
-  const service = use(
-    () =>
-      startService({
-        settings: mergeSettings(settings, socialSettings(provider.issuer), {
-          accounts: { registration: 'invitation' },
-          admin: { listen: '127.0.0.1:8081' },
-        }),
-      }),
-    provider,
+  const { provider, service } = useSocial(
+    mergeSettings(settings, {
+      accounts: { registration: 'invitation' },
+      admin: { listen: '127.0.0.1:8081' },
+    }),
   )
   const invite = async (groups: string[]): Promise<string> => {
     const { body } = await asOperator(service, 'POST', 'invitations', { uses: 1, groups })
