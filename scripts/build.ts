@@ -59,7 +59,7 @@ async function prepareDatabase(): Promise<string> {
   if (existsSync(archive)) return archive
   for (const file of new Glob('embedded-*').scanSync({ cwd: dist })) rmSync(join(dist, file))
   const write = `const { prepareEmbedded } = await import('./scripts/prepare-embedded.ts')
-    await Bun.write(${JSON.stringify(`${archive}.partial`)}, Bun.zstdCompressSync(await prepareEmbedded(), { level: 22 }))`
+    await Bun.write(${JSON.stringify(`${archive}.partial`)}, await prepareEmbedded())`
   const made = Bun.spawn([process.execPath, '-e', write], { cwd: root, stdout: 'inherit', stderr: 'inherit' })
   if ((await made.exited) !== 0) throw new Error('the embedded database could not be prepared')
   renameSync(`${archive}.partial`, archive)

@@ -18,7 +18,7 @@ const DROP_TEMPLATES = ['template0', 'template1']
 /** On a busy machine initdb keeps the processor for longer than a service may, and nobody waits for an answer here. */
 const SILENCE_MS = 900_000
 
-/** Returns the archive (tar) of a closed, migrated directory. */
+/** Returns the compressed archive (tar) of a closed, migrated directory. */
 export async function prepareEmbedded(): Promise<Uint8Array> {
   const scratch = mkdtempSync(join(tmpdir(), 'poterne-prepare-'))
   try {
@@ -33,7 +33,8 @@ export async function prepareEmbedded(): Promise<Uint8Array> {
     })
     const archive = await new Response(tar.stdout).bytes()
     if ((await tar.exited) !== 0) throw new Error('tar failed')
-    return archive
+    // At this level it sees all of the archive at once.
+    return Bun.zstdCompressSync(archive, { level: 22 })
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
