@@ -1,8 +1,8 @@
-/** PostgreSQL crashes: what was acknowledged, and what a refresh leaves to the log's own rhythm. */
+/** PostgreSQL crashes: what was acknowledged, and what refreshes and attempts leave to the log's own rhythm. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { param, statement } from '../../src/platform/postgres/database.ts'
-import { newEmail } from '../helpers/api-client.ts'
+import { newEmail, registration } from '../helpers/api-client.ts'
 import { signal } from '../helpers/processes.ts'
 import { createDatabase, type PostgresServer, startPostgres } from '../helpers/servers.ts'
 import { startService, type TestService } from '../helpers/service.ts'
@@ -54,6 +54,24 @@ test('accounts, sessions and passwords that were acknowledged are there after a 
   for (const { refresh_token } of sessions.slice(1)) expect((await refresh(refresh_token)).status).toBe(200)
   await service.logIn({ ...people[1]!, password })
   for (const person of people.slice(2)) await service.logIn(person)
+})
+
+const attemptsAt = statement<{ email: string }, { wrong: number }>(sql`
+  select coalesce(max(wrong), 0)::int as wrong from code_budgets join accounts on uuid = subject
+   where email = ${param('email', 'text')}`)
+
+test('wrong codes that were refused are counted after a crash, though counting does not wait for the disk', async () => {
+  const email = newEmail()
+  expect((await service.post('register', registration(email))).status).toBe(201)
+  await service.delivered()
+  const writer = await service.inside.database.first(walWriter, {})
+  signal(writer!.pid, 'SIGSTOP')
+  const tries = ['000001', '000002', '000003'].map((otp) =>
+    service.post('verify-account', { identifier: email, otp }),
+  )
+  for (const { status } of await Promise.all(tries)) expect(status).toBe(422)
+  await crash()
+  expect(await service.inside.database.first(attemptsAt, { email })).toEqual({ wrong: 3 })
 })
 
 /**

@@ -2,7 +2,7 @@
  * The process gets kill -9 under a load of registrations. Every acknowledged account is there, it starts again without
  * a hand, and ten seconds later every message has gone out, the one under way at the kill included; a webhook is told of
  * each session. Another replica
- * takes that one over in the same time. One kill on the embedded database, twenty on each shape with TEST_SOAK=1.
+ * takes that one over in the same time. Wrong codes stay counted. One kill on the embedded database, twenty on each shape with TEST_SOAK=1.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeJwt } from 'jose'
@@ -240,4 +240,24 @@ test('what a replica was sending at kill -9, the other one sends within ten seco
   console.log(`taken over by the other replica after ${Math.round(tookMs)} ms`)
   expect(tookMs).toBeLessThan(SENT_WITHIN_MS)
   expect(asked).toBe(2)
+})
+
+test('wrong codes that were refused stay counted on the embedded database', async () => {
+  const perDay = 3
+  const settings = { codes: { attempts_per_day: perDay } }
+  const service = await startExecutable({ shape: 'embedded', settings })
+  try {
+    const identifier = newEmail()
+    expect((await service.post('register', registration(identifier))).status).toBe(201)
+    const otp = await service.inbox.nextCode(identifier)
+    const wrong = otp === '000000' ? '111111' : '000000'
+    const type = (typed: string) => service.post('verify-account', { identifier, otp: typed })
+    const refused = await Promise.all(Array.from({ length: perDay }, () => type(wrong)))
+    expect(refused.map(({ body }) => body.code)).toEqual(Array(perDay).fill('invalid_code'))
+    await service.kill('SIGKILL')
+    await service.start()
+    expect((await type(otp)).body.code).toBe('too_many_attempts')
+  } finally {
+    await service.close()
+  }
 })

@@ -128,13 +128,13 @@ export async function createSession(instance: PGlite) {
     exchange([serialize.query('deallocate all')])
   }
 
-  /** Our own functions that write, of which the text of a statement shows only the name. */
+  /** Our own functions and PostgreSQL's that write, of which the text of a statement shows only the name. */
   function ownFunctions(): RegExp {
     if (knownFunctions === null) {
       const { bytes } = exchange([serialize.query(VOLATILE)])
       const names = read(bytes).map((message) => (message as messages.DataRowMessage).fields?.[0])
       knownFunctions = new RegExp(
-        `\\b(${[...names.filter((name) => typeof name === 'string'), 'nextval', 'setval'].join('|')})\\b`,
+        `\\b(${[...names.filter((name) => typeof name === 'string'), 'nextval', 'setval', 'pg_logical_emit_message'].join('|')})\\b`,
         'i',
       )
     }

@@ -52,11 +52,13 @@ const reserve = defineStatement({
   params: { keys: 'text', perDay: 'int', inARow: 'int', day: 'date' },
   /** The attempt is within the budget of the day, and within the bound in a row. */
   row: { isOpen: 'boolean' },
-  sql: (p) => sql`
-  with ${keysOf(p.keys)},
+  mayBeForgotten: true,
+  sql: (p, unawaited) => sql`
+  with ${unawaited}, ${keysOf(p.keys)},
   counted as (
     insert into ${codeBudgets} as budget (subject, purpose, day, wrong)
-    select subject, budget, ${p.day}, 1 from keys where ${p.perDay} > 0 order by subject
+    select subject, budget, ${p.day}, 1 from keys, unawaited
+     where ${p.perDay} > 0 and unawaited.off is not null order by subject
     on conflict (subject, purpose, day) do update set wrong = budget.wrong + 1 where budget.wrong < ${p.perDay}
     returning subject, purpose),
   in_a_row as (
@@ -115,6 +117,12 @@ const release = defineStatement({
    where failures.subject = any (${subjects})
      and locks >= 0 and failures.subject = keys.subject and caller_group = "group" and failures.factor = keys.factor
      and (select ${p.wasRight})`,
+})
+
+/** The message says nothing; only a transaction that wrote something waits for the disk. */
+const makeLast = defineStatement({
+  name: 'attempts.make_last',
+  sql: () => sql`select pg_logical_emit_message(true, 'poterne', '')`,
 })
 
 const clearDay = defineStatement({
@@ -224,13 +232,15 @@ export function createAttemptStore(database: Database) {
   return {
     /**
      * Counts one attempt on each key, in one step, each on its own; a key that is not open is not counted further.
-     * `inARow`: so many wrong ones, then one a day.
+     * `inARow`: so many wrong ones, then one a day. A crash may forget it, until `makeLast`.
      */
     reserve: (keys: AttemptKey[], bounds: { perDay: number; inARow: number }, now: Date) =>
       database.all(reserve, { ...bounds, keys: textOf(keys), day: dayOf(now) }),
+    /** Waits until what was counted before is on the disk: before somebody hears that a code was wrong. */
+    makeLast: (): Promise<void> => database.run(makeLast, {}),
     /**
      * Takes the counting back; `now` as `reserve` had it, which names the day. `wasRight` also ends the count in a row.
-     * It does not wait for the disk: a crash that forgets it leaves an attempt less, never one more.
+     * It does not wait for the disk: a crash that forgets it alone leaves an attempt less, never one more.
      */
     release: (keys: AttemptKey[], wasRight: boolean, now: Date): Promise<void> =>
       database.run(release, { keys: textOf(keys), wasRight, day: dayOf(now) }),
