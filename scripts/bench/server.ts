@@ -52,4 +52,21 @@ async function end(child: Subprocess): Promise<void> {
   running.delete(child)
 }
 
+const LOOK_EVERY_MS = 300
+
+/** Resolves once a process uses less than a tenth of a processor: what a load left behind is done, as its messages. */
+export async function untilAtRest({ pid }: Pick<Server, 'pid'>): Promise<void> {
+  for (let before = processorMs(pid) - LOOK_EVERY_MS; ; await Bun.sleep(LOOK_EVERY_MS)) {
+    const now = processorMs(pid)
+    if (now - before < LOOK_EVERY_MS / 10) return
+    before = now
+  }
+}
+
+/** proc(5): user and system time, in hundredths of a second. */
+function processorMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
 export const endServers = () => Promise.all([...running].map(end))

@@ -3,6 +3,7 @@ import { addAccounts, addWaiting } from '../accounts.ts'
 import { openBareStores } from '../bare.ts'
 import { type Bench, CLIENTS, type Poterne } from '../bench.ts'
 import { compare } from '../compare.ts'
+import { untilAtRest } from '../server.ts'
 import { codeRequests, post, type Traffic } from '../traffic.ts'
 import { countTrips } from '../trips.ts'
 
@@ -22,10 +23,15 @@ const againstBareTrips = (operation: string, prepare: Prepare) => async (bench: 
   }
   for (let warmSeconds = 0; warmSeconds < bench.warmupSeconds; warmSeconds += bench.seconds)
     await (await send())()
+  await untilAtRest(poterne)
   const trips = await countTrips(poterne)
   const line = await compare(bench, {
     ...{ what: `${operation}, ${CLIENTS} clients`, rival: 'as many bare round trips', atLeast: 0.5 },
-    ours: async () => (await trips.during(await send())).rate,
+    ours: async () => {
+      const { rate } = await trips.during(await send())
+      await untilAtRest(poterne)
+      return rate
+    },
     theirs: () => bare.rate(trips.mean()),
   })
   await bare.close()

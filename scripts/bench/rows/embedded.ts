@@ -1,6 +1,7 @@
 /** The embedded database: against the same executable with PostgreSQL and Redis servers, and on a slow disk. */
 import { type Bench, CLIENTS } from '../bench.ts'
 import { compare, median, round } from '../compare.ts'
+import { untilAtRest } from '../server.ts'
 import { codeRequests, logins, ownAccount, refreshes, registrations, type Traffic } from '../traffic.ts'
 
 const ACCOUNTS = 1000
@@ -23,8 +24,11 @@ const againstServers = (operation: Operation) => async (bench: Bench) => {
   const embedded = await bench.startEmbedded({ accounts, cheapPasswords })
   const served = await bench.startPoterne({ accounts, cheapPasswords })
   let loads = 0
-  const rate = async (url: string, seconds = bench.seconds) =>
-    bench.rate(url, await traffic(url, loads++), { seconds, ...more })
+  const rate = async (url: string, seconds = bench.seconds) => {
+    const requests = await traffic(url, loads++)
+    await Promise.all([embedded, served].map(untilAtRest))
+    return bench.rate(url, requests, { seconds, ...more })
+  }
   for (const { url } of [embedded, served]) await rate(url, bench.warmupSeconds)
   return compare(bench, {
     ...{ what: `embedded: ${what}, ${CLIENTS} clients`, rival: 'with PostgreSQL and Redis servers', atLeast },
@@ -68,7 +72,8 @@ export async function measureSlowDisk(bench: Bench) {
     bench.progress('  left out: it needs strace')
     return []
   }
-  const { url } = await bench.startEmbedded({ accounts: 1000, cheapPasswords: true, wrapper: SLOW_DISK })
+  const poterne = await bench.startEmbedded({ accounts: 1000, cheapPasswords: true, wrapper: SLOW_DISK })
+  const { url } = poterne
   const seconds = bench.seconds * 2
   // People who come by, not a load of their own.
   const connections = 10
@@ -77,6 +82,7 @@ export async function measureSlowDisk(bench: Bench) {
     (await bench.load(url, readers, { connections, seconds, rate: 100 })).byStatus['200']!.p99Ms
   const [busy, idle]: [number[], number[]] = [[], []]
   for (let turn = 0; turn < bench.rounds; turn++) {
+    await untilAtRest(poterne)
     idle.push(await p99())
     const traffic = registrations(PER_ROUND, turn * PER_ROUND + 1)
     const loading = bench.rate(url, traffic, { seconds: seconds + 2 })

@@ -21,6 +21,8 @@ import { startRival } from '../rivals.ts'
 import { login, ownAccount, reads } from '../traffic.ts'
 
 const HOST = 'auth.bench'
+/** So many that each hands over some ten times: what a person opened stays in the tables for a month, and is counted. */
+const BROWSERS = 4096
 const own = { client_id: 'web', redirect_uri: REDIRECT, scope: '' }
 /** It has a secret, and asks userinfo who signed in. */
 const other = { client_id: 'grafana', redirect_uri: addressOf('grafana'), scope: 'openid profile email' }
@@ -49,10 +51,15 @@ async function handOver(url: string, { cookies }: PageBrowser, application: type
 
 async function signIn(url: string) {
   const browsers: PageBrowser[] = []
-  for (let n = 1; n <= CLIENTS; n++) {
-    const browser = await openBrowser(url, { host: HOST }).open('/sign-in')
-    browsers.push(await browser.press('Sign in', login(n)))
+  let next = 1
+  const signInSome = async () => {
+    while (next <= BROWSERS) {
+      const person = login(next++)
+      const browser = await openBrowser(url, { host: HOST }).open('/sign-in')
+      browsers.push(await browser.press('Sign in', person))
+    }
   }
+  await Promise.all(Array.from({ length: CLIENTS }, signInSome))
   return browsers
 }
 
@@ -75,16 +82,19 @@ async function startOidcProvider(bench: Bench) {
 export async function measureHandOver(bench: Bench) {
   const applications = [{ id: own.client_id, name: 'Web', redirect_uris: [REDIRECT] }, entry(other.client_id)]
   const settings = { pages: { enabled: true, applications } }
-  const { url } = await bench.startPoterne({ accounts: 1000, cheapPasswords: true, settings })
+  const { url } = await bench.startPoterne({ accounts: BROWSERS, cheapPasswords: true, settings })
   const here = { url, browsers: await signIn(url) }
   const rival = await startOidcProvider(bench)
+  let next = 0
   const handOvers = (application: typeof own, at = here, seconds = bench.seconds) =>
-    ratePerSecond(CLIENTS, seconds, (n) => handOver(at.url, at.browsers[n]!, application))
+    ratePerSecond(CLIENTS, seconds, () =>
+      handOver(at.url, at.browsers[next++ % at.browsers.length]!, application),
+    )
   await handOvers(other, rival, bench.warmupSeconds)
   for (const application of [own, other]) await handOvers(application, here, bench.warmupSeconds)
   const lines = [
     await compare(bench, {
-      what: `sign-ins of another program (authorize, token with secret, userinfo), ${CLIENTS} sessions`,
+      what: `sign-ins of another program (authorize, token with secret, userinfo), ${CLIENTS} at once`,
       ...{ rival: 'hand-overs of an own application (authorize, token)', atLeast: 0.4 },
       ours: () => handOvers(other),
       theirs: () => handOvers(own),
@@ -95,7 +105,8 @@ export async function measureHandOver(bench: Bench) {
       theirs: () => handOvers(other, rival),
     }),
   ]
-  const tokens = await Promise.all(here.browsers.map((browser) => handOver(url, browser, other)))
+  const some = here.browsers.slice(0, CLIENTS)
+  const tokens = await Promise.all(some.map((browser) => handOver(url, browser, other)))
   const asUserinfo = reads('/oauth2/userinfo', tokens)
   const asMe = await ownAccount(url, CLIENTS)
   for (const traffic of [asUserinfo, asMe]) await bench.load(url, traffic, { seconds: bench.warmupSeconds })

@@ -4,8 +4,8 @@ import { type Bench, CLIENTS } from '../bench.ts'
 import { compare, ratePerSecond } from '../compare.ts'
 import { apiOf, login } from '../traffic.ts'
 
-/** So few that the warm-up knows the browser of each. */
-const ACCOUNTS = 256
+/** So few that the warm-up knows the browser of each, and so many that none opens a hundred sessions. */
+const ACCOUNTS = 1024
 const HOME = 'https://app.bench/'
 
 /** The cookies by which a browser of somebody is known, by the identifier: who comes with a new one is sent a message. */
