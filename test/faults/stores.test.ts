@@ -244,8 +244,10 @@ describe('Redis', () => {
       }),
     )
       .then(({ changing }) => changing)
-      .finally(() => redisServer.start())
-    await waitFor(isBack, { timeoutMs: 5000 })
+      .finally(async () => {
+        await redisServer.start()
+        await waitFor(isBack, { timeoutMs: 5000 })
+      })
     expect([status, body.code]).toEqual([503, 'unavailable'])
     expect((await service.post('login', person)).status).toBe(200)
   })
