@@ -52,15 +52,18 @@ async function end(child: Subprocess): Promise<void> {
   running.delete(child)
 }
 
-const LOOK_EVERY_MS = 300
+const LOOK_EVERY_MS = 600
 
 /** Resolves once a process uses less than a tenth of a processor: what a load left behind is done, as its messages. */
 export async function untilAtRest({ pid }: Pick<Server, 'pid'>): Promise<void> {
-  for (let before = processorMs(pid) - LOOK_EVERY_MS; ; await Bun.sleep(LOOK_EVERY_MS)) {
-    const now = processorMs(pid)
-    if (now - before < LOOK_EVERY_MS / 10) return
-    before = now
+  let before = processorMs(pid)
+  const isAtRest = async () => {
+    await Bun.sleep(LOOK_EVERY_MS)
+    const used = processorMs(pid) - before
+    before += used
+    return used < LOOK_EVERY_MS / 10
   }
+  await waitFor(isAtRest, { what: 'poterne at rest', timeoutMs: 300_000 })
 }
 
 /** proc(5): user and system time, in hundredths of a second. */

@@ -265,8 +265,8 @@ describe.each(rareShapes)('codes that an administrator makes, on %s', (shape: Sh
       expect((await call('PUT', `${path}/email`, { value: after })).status).toBe(200)
       return transaction(work, options)
     })
-    const { account } = (await call('PATCH', path, { confirmed: true, locked: false })).body
-    meanwhile.mockRestore()
+    const unlocked = call('PATCH', path, { confirmed: true, locked: false })
+    const { account } = (await unlocked.finally(() => meanwhile.mockRestore())).body
     expect([account.email, account.account_confirmed, account.locked_at]).toEqual([after, true, null])
     await service.delivered()
     const told = service.inbox.textsTo(before).filter((text) => text.includes('de nouveau vous connecter'))

@@ -4,7 +4,7 @@ import { type Bench, CLIENTS } from '../bench.ts'
 import { compare, ratePerSecond } from '../compare.ts'
 import { apiOf, login } from '../traffic.ts'
 
-/** So few that the warm-up knows the browser of each, and so many that none opens a hundred sessions. */
+/** So few that a full warm-up knows the browser of each, and so many that none opens a hundred sessions. */
 const ACCOUNTS = 1024
 const HOME = 'https://app.bench/'
 

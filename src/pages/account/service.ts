@@ -195,8 +195,8 @@ export function createAccountPages(needs: Needs) {
 }
 
 /**
- * Confirms a contact. The form may come again by the browser's Back, and twice at once by two clicks: what it asks for is
- * done then, and its code used up.
+ * Confirms a contact. The form may come again by the browser's Back, and twice at once by two clicks (to this
+ * process): what it asks for is done then, and its code used up.
  */
 function createConfirming(contacts: ContactsService) {
   const underWay = new Map<string, Promise<void>>()

@@ -176,7 +176,7 @@ export function createWaysInRoutes(
     )
     .post(
       '/sign-out',
-      visits.take({ back: '/sign-in', forAnybody: true }, async (visit) => {
+      visits.take({ back: '/account', forAnybody: true }, async (visit) => {
         if (visit.isOfEarlierSignIn) return waysIn.refuseEarlier(visit, '/account')
         await visits.signOut(visit)
         const { to } = visit.flow

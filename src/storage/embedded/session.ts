@@ -61,7 +61,7 @@ export async function createSession(instance: PGlite) {
   const files = filesOf(instance)
   const prepared = new Map<string, Prepared>()
   let names = 0
-  let knownFunctions: RegExp | null = null
+  let knwritingFunctions: RegExp | null = null
 
   /** The messages of the reply. A reply counts only if it is whole and holds no error, not even after the rows. */
   function exchange(parts: Uint8Array[]) {
@@ -111,7 +111,7 @@ export async function createSession(instance: PGlite) {
     const made: Prepared = {
       name,
       mayHaveWritten:
-        !(READS.test(text) || BOUNDS.test(text)) || WRITES.test(text) || ownFunctions().test(text),
+        !(READS.test(text) || BOUNDS.test(text)) || WRITES.test(text) || writingFunctions().test(text),
       parameters: parameterTypes.map((type) => ({
         isJson: JSON_TYPES.has(type),
         serialize: instance.serializers[type],
@@ -124,21 +124,21 @@ export async function createSession(instance: PGlite) {
 
   function forgetAll(): void {
     prepared.clear()
-    knownFunctions = null
+    knwritingFunctions = null
     exchange([serialize.query('deallocate all')])
   }
 
   /** Our own functions and PostgreSQL's that write, of which the text of a statement shows only the name. */
-  function ownFunctions(): RegExp {
-    if (knownFunctions === null) {
+  function writingFunctions(): RegExp {
+    if (knwritingFunctions === null) {
       const { bytes } = exchange([serialize.query(VOLATILE)])
       const names = read(bytes).map((message) => (message as messages.DataRowMessage).fields?.[0])
-      knownFunctions = new RegExp(
+      knwritingFunctions = new RegExp(
         `\\b(${[...names.filter((name) => typeof name === 'string'), 'nextval', 'setval', 'pg_logical_emit_message'].join('|')})\\b`,
         'i',
       )
     }
-    return knownFunctions
+    return knwritingFunctions
   }
 
   return {

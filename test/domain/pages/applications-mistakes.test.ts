@@ -1,7 +1,8 @@
 /** Mistakes in the hand-over and what a developer is told of them, and requests that are read as OAuth means them. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { statement } from '../../../src/platform/postgres/database.ts'
+import { DatabaseUnavailable } from '../../../src/platform/postgres/failure.ts'
 import { newEmail } from '../../helpers/api-client.ts'
 import {
   authorizeAddress,
@@ -299,6 +300,18 @@ describe('a request', () => {
     await signedIn.open(linkTo(signedIn.html, 'en'))
     await signedIn.press('Sign out')
     expect(signedIn.html).toContain('https://app.example.com/?state=x')
+  })
+
+  test('"Try again" after a sign-out that failed does not say to the application that it was made', async () => {
+    const { browser } = await signedInBrowser(service)
+    await browser.open(`/oauth2/sign-out?${OUT}`)
+    const { action } = browser.forms.find((form) => form.action.startsWith('/sign-out'))!
+    const away = spyOn(service.inside.database, 'run').mockRejectedValue(new DatabaseUnavailable())
+    const answer = await browser.post(action, {}).finally(() => away.mockRestore())
+    expect(answer.status).toBe(503)
+    const [, again = ''] = /<a class="button quiet main" href="([^"]*)"/.exec(await answer.text()) ?? []
+    await browser.open(again.replaceAll('&amp;', '&'))
+    expect([browser.path, browser.left, nextOf(browser)]).toEqual(['/account', null, ''])
   })
 
   test('the query of a registered address stays as it is, on every way back', async () => {

@@ -219,8 +219,9 @@ describe('the pages', () => {
     const { action } = browser.forms.find((form) => form.action.startsWith('/sign-in?'))!
     const away = spyOn(service.inside.services.login, 'logIn').mockRejectedValue(new DatabaseUnavailable())
     const site = { 'sec-fetch-site': status === 422 ? 'cross-site' : 'same-origin' }
-    const answer = await browser.post(action, { identifier, password }, site)
-    away.mockRestore()
+    const answer = await browser
+      .post(action, { identifier, password }, site)
+      .finally(() => away.mockRestore())
     expect(answer.status).toBe(status)
     const [, link = ''] = /<a class="button quiet main" href="([^"]*)"/.exec(await answer.text()) ?? []
     await browser.open(link)

@@ -117,9 +117,9 @@ export function createCodeService(needs: Needs) {
   }
 
   /**
-   * Counts one attempt on the caller and lets `decide` decide it, by default with the code that was sent. It is counted, then
-   * compared, and the count is on the disk before anybody hears of a refusal. Where it is not `allowed`, the work must be the
-   * same and the result never right. What can be no code is no attempt. The counting is taken back if the code was right or spent, so
+   * Counts one attempt on the caller and lets `decide` decide it, by default with the code that was sent. It is counted,
+   * then compared, and the count is on the disk before anybody hears of a refusal. Where it is not `allowed`, the work
+   * must be the same and the result never right. What can be no code is no attempt. The counting is taken back if the code was right or spent, so
    * that parallel calls with one right code use up nothing. A refusal does not say why, except after too many attempts.
    */
   async function attempt(

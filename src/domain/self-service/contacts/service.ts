@@ -117,7 +117,7 @@ export function createContactsService(needs: Needs) {
     return accountRecord(changed, config.accounts.passwordDigest)
   }
 
-  /** Tells whether the account has verified just this contact by now. */
+  /** Tells whether the account has verified just this contact by now, and waits for no other one. */
   async function hasConfirmed(
     { account: { uuid } }: Pick<Authenticated, 'account'>,
     kind: Kind,
@@ -125,8 +125,8 @@ export function createContactsService(needs: Needs) {
   ): Promise<boolean> {
     const identifier = parseIdentifier(contact, defaultCountry)
     const account = await accounts.findByUuid(uuid)
-    if (identifier === null || account === null) return false
-    return hasVerified(account, identifier) && contactOf(account, kind) === identifier.destination
+    if (identifier === null || account === null || !hasVerified(account, identifier)) return false
+    return contactOf(account, kind) === identifier.destination && (await store.find(account, kind)) === null
   }
 
   const usable = { providers: providers.names, rpId: config.passkeys.rpId }
