@@ -95,6 +95,16 @@ const suite = (backend: () => OpenBackend) => {
     expect(await both([b, a])).toEqual([true, true])
   })
 
+  test('the one of the day that is given back is open again', async () => {
+    const key = newKey()
+    const one = { perDay: 20, inARow: 1 }
+    expect(await isOpen(key, dayOn(0), one)).toBe(true)
+    expect(await isOpen(key, dayOn(1), one)).toBe(true)
+    await attempts().release([key], false, dayOn(1))
+    expect(await isOpen(key, dayOn(1), one)).toBe(true)
+    expect(await isOpen(key, dayOn(1), one)).toBe(false)
+  })
+
   test('of 200 attempts at once exactly 20 are open', async () => {
     const key = newKey()
     const answers = await Promise.all(Array.from({ length: 200 }, () => isOpen(key)))

@@ -28,6 +28,29 @@ const times = <T>(count: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => call(i)))
 
 forEachBackend('one-time codes', (backend, name) => {
+  /** A service whose attempts are counted here alone, at most `places` at once. */
+  function counting(places = Number.POSITIVE_INFINITY) {
+    let counted = 0
+    const attempts = {
+      async reserve(keys: unknown[]) {
+        const isOpen = counted < places
+        if (isOpen) counted += keys.length
+        return keys.map(() => ({ isOpen }))
+      },
+      async release(keys: unknown[]) {
+        counted -= keys.length
+      },
+      async makeLast() {},
+    }
+    const codes = createCodeService({
+      stores: { codes: backend().codes, attempts: attempts as unknown as AttemptStore },
+      secret: { tag: (...parts: unknown[]) => hashOf(parts.join()) } as unknown as ServerSecret,
+      clock: { now: () => start },
+      config: { codes: { attempts: 5, lifetimeSeconds: 600 } } as Config,
+    })
+    return { codes, counted: () => counted }
+  }
+
   test('the right code passes once', async () => {
     const { codes } = backend()
     const key = newKey()
@@ -52,22 +75,7 @@ forEachBackend('one-time codes', (backend, name) => {
   })
 
   test('of 32 calls with the right code and another contact one is right, and none of the others is wrong', async () => {
-    let counted = 0
-    const attempts = {
-      async reserve(keys: unknown[]) {
-        counted += keys.length
-        return keys.map(() => ({ isOpen: true }))
-      },
-      async release(keys: unknown[]) {
-        counted -= keys.length
-      },
-    }
-    const codes = createCodeService({
-      stores: { codes: backend().codes, attempts: attempts as unknown as AttemptStore },
-      secret: { tag: (...parts: unknown[]) => hashOf(parts.join()) } as unknown as ServerSecret,
-      clock: { now: () => start },
-      config: { codes: { attempts: 5, lifetimeSeconds: 600 } } as Config,
-    })
+    const { codes, counted } = counting()
     const sent: CodeBinding = { ...newKey(), purpose: 'two_factor', destination: '+33612345678' }
     const seed = codes.createSeed()
     await codes.put(sent, seed, null)
@@ -86,7 +94,25 @@ forEachBackend('one-time codes', (backend, name) => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(results.sort()).toEqual(['right', ...Array(31).fill('spent')])
     const late = await attempt().catch(({ errorCode }) => errorCode)
-    expect([late, results.pop(), counted]).toEqual(['invalid_code', 'spent', 0])
+    expect([late, results.pop(), counted()]).toEqual(['invalid_code', 'spent', 0])
+  })
+
+  test('one that fails takes its counting back, and one that waits for it is compared', async () => {
+    const { codes, counted } = counting(1)
+    const sent: CodeBinding = { ...newKey(), destination: 'ada@example.com' }
+    const by = { caller: stranger({ addressBucket: '192.0.2.1' }), name: sent.destination }
+    const [begun, failing] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()]
+    const failed = codes.attempt(sent, '000000', by, () => {
+      begun.resolve()
+      return failing.promise
+    })
+    await begun.promise
+    const waits = codes.attempt(sent, '000000', by, async (allowed) => (allowed ? 'right' : 'wrong'))
+    await Bun.sleep(5)
+    failing.reject(new Error('away'))
+    await expect(failed).rejects.toThrow('away')
+    await waits
+    expect(counted()).toBe(0)
   })
 
   test('without a code nothing passes', async () => {

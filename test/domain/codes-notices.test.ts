@@ -1,7 +1,10 @@
 /**
  * The notices about wrong codes: to the owner of somebody who knows the password, and to the operator of many guesses.
  */
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { param, statement } from '../../src/platform/postgres/database.ts'
+import { DatabaseUnavailable } from '../../src/platform/postgres/failure.ts'
 import { newEmail, PASSWORD } from '../helpers/api-client.ts'
 import { appCode, protectByApp } from '../helpers/authenticator.ts'
 import { newClient } from '../helpers/limited-service.ts'
@@ -50,6 +53,20 @@ test('the third wrong second factor behind the right password is told to the own
   expect(await noticesTo(identifier)).toBe(2)
   const otp = appCode(secret, service.clock.now())
   expect(await verify({ identifier, otp, password: PASSWORD })).toBe(200)
+})
+
+test('a compared code stays counted where its owner cannot be told', async () => {
+  const { identifier } = await protectedOwner()
+  const tried = { identifier, otp: WRONG, password: PASSWORD }
+  for (let tries = 0; tries < 2; tries++) expect(await verify(tried)).toBe(422)
+  const away = spyOn(service.inside.services.outbox, 'sendNotices').mockRejectedValue(
+    new DatabaseUnavailable(),
+  )
+  expect(await verify(tried).finally(() => away.mockRestore())).toBe(503)
+  const counted = statement<{ email: string }, { inARow: number }>(sql`
+    select in_a_row as "inARow" from code_failures join accounts on uuid = subject
+     where email = ${param('email', 'text')} and caller_group = 'password'`)
+  expect(await service.inside.database.all(counted, { email: identifier })).toEqual([{ inARow: 3 }])
 })
 
 longTest('a wrong recovery code is a wrong second factor like the others', async () => {

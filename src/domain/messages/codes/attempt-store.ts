@@ -87,6 +87,7 @@ export type CountedKey = RowOf<typeof reserve>
 const subjects = sql`array(select subject from keys)`
 
 /**
+ * A count in a row that is given back was of no day, so that the one try of a day after too many is there again.
  * Locks the budgets first, as `reserve` does: PostgreSQL alone would begin with the last part of the statement. `select`
  * keeps `wasRight` from the planner, which would plan anew at each call: a constant makes half of the statement free.
  */
@@ -109,7 +110,8 @@ const release = defineStatement({
        and budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day + 0 = ${p.day}
        and wrong > 0 and unawaited.off is not null),
   lowered as (
-    update ${codeFailures} as failures set in_a_row = in_a_row - 1 from keys, budgets_first
+    update ${codeFailures} as failures set in_a_row = in_a_row - 1, last_day = least(last_day, ${p.day} - 1)
+      from keys, budgets_first
      where failures.subject = any (${subjects})
        and locks >= 0 and failures.subject = keys.subject and caller_group = "group" and failures.factor = keys.factor
        and not (select ${p.wasRight}) and in_a_row > 0)

@@ -142,14 +142,13 @@ export function createCodeService(needs: Needs) {
       return counted.allowed ? counted : null
     }
 
+    /** An error decides nothing: the counting is taken back, and those who wait for it ask again. */
     async function decideCounted({ allowed, refund, refusal }: CountedAttempt) {
-      const result = await decide(allowed).catch(async (error) => {
-        await refund(false)
-        throw error
-      })
+      const [decided] = await Promise.allSettled([decide(allowed)])
+      const result = decided.status === 'fulfilled' ? decided.value : null
       const refunded = result !== 'wrong'
       if (refunded) await refund(result === 'right')
-      return { refunded, result, refusal }
+      return { refunded, result, refusal: decided.status === 'fulfilled' ? refusal : () => decided.reason }
     }
 
     // One that is not allowed is compared all the same, with a decoy, unless another one is about to be refunded.

@@ -116,11 +116,18 @@ export function createSecondFactor(needs: Needs) {
     const held = await find(account)
     const factor = held.app === 'usable' ? 'totp' : sent.purpose
     const by = { caller, factor, name, byAddress, keepsRight: keeps, test, others: othersThan(account, sent) }
-    await codes.attempt(sent, typed, by, async (allowed) => {
-      const result = await compare(held, sent, typed, by, allowed)
+    let result: CodeResult | null = null
+    try {
+      await codes.attempt(sent, typed, by, async (allowed) => {
+        result = null
+        result = await compare(held, sent, typed, by, allowed)
+        return result
+      })
+    } catch (error) {
+      // Not within the attempt: an error there would take the counting of a compared code back.
       if (result === 'wrong') await noteWrongCode(needs, account, attempt)
-      return result
-    })
+      throw error
+    }
     return held.acceptsSentCodes
   }
 
