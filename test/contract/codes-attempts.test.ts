@@ -105,6 +105,14 @@ const suite = (backend: () => OpenBackend) => {
     expect(await isOpen(key, dayOn(1), one)).toBe(false)
   })
 
+  test('one that is given back after its day leaves the next day as it is', async () => {
+    const key = newKey()
+    const one = { perDay: 20, inARow: 1 }
+    for (const days of [0, 1, 2]) expect(await isOpen(key, dayOn(days), one)).toBe(true)
+    await attempts().release([key], false, dayOn(1))
+    expect(await isOpen(key, dayOn(2), one)).toBe(false)
+  })
+
   test('of 200 attempts at once exactly 20 are open', async () => {
     const key = newKey()
     const answers = await Promise.all(Array.from({ length: 200 }, () => isOpen(key)))

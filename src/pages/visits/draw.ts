@@ -104,7 +104,7 @@ export function createDrawing({ frame, place: { base, isOwnHost }, catalog, logg
 
 /** The page that was asked for, on the way to where it leads. Without what an application asks for, its own would be no page. */
 function sameAgain({ path, query, flow, isOfEarlierSignIn, to }: Visit): string {
-  if (!query.has('flow')) return query.size > 0 ? `${path}?${query}` : path
+  if (path.startsWith('/oauth2/') || !query.has('flow')) return query.size > 0 ? `${path}?${query}` : path
   if (!flow.handOver && flow.to === undefined) return path
   // Sealed anew, the flow would belong to whoever is signed in now, or to nobody while that cannot be read.
   return isOfEarlierSignIn ? `${path}?flow=${query.get('flow')}` : to(path, againOf(flow))

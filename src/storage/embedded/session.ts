@@ -61,7 +61,7 @@ export async function createSession(instance: PGlite) {
   const files = filesOf(instance)
   const prepared = new Map<string, Prepared>()
   let names = 0
-  let knwritingFunctions: RegExp | null = null
+  let knownFunctions: RegExp | null = null
 
   /** The messages of the reply. A reply counts only if it is whole and holds no error, not even after the rows. */
   function exchange(parts: Uint8Array[]) {
@@ -124,21 +124,21 @@ export async function createSession(instance: PGlite) {
 
   function forgetAll(): void {
     prepared.clear()
-    knwritingFunctions = null
+    knownFunctions = null
     exchange([serialize.query('deallocate all')])
   }
 
   /** Our own functions and PostgreSQL's that write, of which the text of a statement shows only the name. */
   function writingFunctions(): RegExp {
-    if (knwritingFunctions === null) {
+    if (knownFunctions === null) {
       const { bytes } = exchange([serialize.query(VOLATILE)])
       const names = read(bytes).map((message) => (message as messages.DataRowMessage).fields?.[0])
-      knwritingFunctions = new RegExp(
+      knownFunctions = new RegExp(
         `\\b(${[...names.filter((name) => typeof name === 'string'), 'nextval', 'setval', 'pg_logical_emit_message'].join('|')})\\b`,
         'i',
       )
     }
-    return knwritingFunctions
+    return knownFunctions
   }
 
   return {

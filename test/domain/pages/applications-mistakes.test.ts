@@ -314,6 +314,18 @@ describe('a request', () => {
     expect([browser.path, browser.left, nextOf(browser)]).toEqual(['/account', null, ''])
   })
 
+  test('"Try again" asks for the same in another language, too', async () => {
+    const { browser } = await signedInBrowser(service)
+    await browser.open(`/oauth2/sign-out?${OUT}`)
+    await browser.open(linkTo(browser.html, 'en'))
+    const here = browser.address
+    const away = spyOn(service.inside.database, 'first').mockRejectedValue(new DatabaseUnavailable())
+    await browser.open(here).finally(() => away.mockRestore())
+    expect(browser.status).toBe(503)
+    const [, again = ''] = /<a class="button quiet main" href="([^"]*)"/.exec(browser.html) ?? []
+    expect(again.replaceAll('&amp;', '&')).toEndWith(`&${OUT}`)
+  })
+
   test('the query of a registered address stays as it is, on every way back', async () => {
     const { browser } = await signedInBrowser(service)
     const { code, verifier } = await newCode(browser, { redirect_uri: WITH_QUERY })

@@ -87,7 +87,9 @@ export type CountedKey = RowOf<typeof reserve>
 const subjects = sql`array(select subject from keys)`
 
 /**
- * A count in a row that is given back was of no day, so that the one try of a day after too many is there again.
+ * After too many in a row, the one try of a day that is given back is there again on that day. Sweeps may take a row a day
+ * sooner by that.
+ *
  * Locks the budgets first, as `reserve` does: PostgreSQL alone would begin with the last part of the statement. `select`
  * keeps `wasRight` from the planner, which would plan anew at each call: a constant makes half of the statement free.
  */
@@ -110,7 +112,8 @@ const release = defineStatement({
        and budget.subject = locked.subject and budget.purpose = locked.purpose and budget.day + 0 = ${p.day}
        and wrong > 0 and unawaited.off is not null),
   lowered as (
-    update ${codeFailures} as failures set in_a_row = in_a_row - 1, last_day = least(last_day, ${p.day} - 1)
+    update ${codeFailures} as failures
+       set in_a_row = in_a_row - 1, last_day = case when last_day = ${p.day} then last_day - 1 else last_day end
       from keys, budgets_first
      where failures.subject = any (${subjects})
        and locks >= 0 and failures.subject = keys.subject and caller_group = "group" and failures.factor = keys.factor

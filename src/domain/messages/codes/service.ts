@@ -145,7 +145,7 @@ export function createCodeService(needs: Needs) {
     /** An error decides nothing: the counting is taken back, and those who wait for it ask again. */
     async function decideCounted({ allowed, refund, refusal }: CountedAttempt) {
       const [decided] = await Promise.allSettled([decide(allowed)])
-      const result = decided.status === 'fulfilled' ? decided.value : null
+      const result = decided.status === 'fulfilled' ? decided.value : 'failed'
       const refunded = result !== 'wrong'
       if (refunded) await refund(result === 'right')
       return { refunded, result, refusal: decided.status === 'fulfilled' ? refusal : () => decided.reason }
@@ -155,7 +155,7 @@ export function createCodeService(needs: Needs) {
     const decided = (await pending.run(counter, admit, decideCounted)) ?? (await decideCounted(counted!))
     if (decided.result === 'right') return
     if (decided.result === 'wrong') void onWrong?.()
-    await attempts.makeLast()
+    if (decided.result !== 'failed') await attempts.makeLast()
     throw decided.refusal()
   }
 

@@ -119,7 +119,6 @@ export function createSecondFactor(needs: Needs) {
     let result: CodeResult | null = null
     try {
       await codes.attempt(sent, typed, by, async (allowed) => {
-        result = null
         result = await compare(held, sent, typed, by, allowed)
         return result
       })
